@@ -1,0 +1,36 @@
+# Everything runs in .venv, made on first use. Nothing else on the machine is touched.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: setup sweep test check e2e bench examples clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+sweep: setup            ## sweep the embedded simulated endpoint
+	$(BIN)/sweep --endpoint sim --profile demo --yes
+
+test: setup             ## unit, property, golden and contract tests
+	$(BIN)/pytest
+
+check: setup            ## formatting, lint, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+e2e: setup              ## whole sweeps against live servers
+	$(BIN)/pytest tests/e2e
+
+bench: setup            ## benchmarks; they print tables and never fail the suite
+	$(BIN)/python -m bench
+
+examples: setup         ## regenerate reports/examples and the README's picture
+	$(BIN)/python reports/examples/make.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Foreign result files to curves and back, one module a format."""

@@ -1,0 +1,1 @@
+"""Points become a curve, and curves become files."""

@@ -1,0 +1,1 @@
+"""How an API is spoken, one module each; found by scanning this package. Pure."""

@@ -1,0 +1,123 @@
+"""The closed table of findings: what was noticed, how much it weighs, what the user can do next.
+
+One row a finding. A row's `says` is a format string over the finding's `data`; terminal, page and file all render from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sweep.model import Finding
+
+Weight = Literal["note", "warning", "disqualifies"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    weight: Weight
+    says: str
+    advice: str
+
+
+TABLE: dict[str, Kind] = {
+    "failures": Kind(
+        "disqualifies",
+        "{share:.1%} of the measured requests failed ({what})",
+        "look at the outcomes of this point; lower the load or mend the endpoint, then measure again",
+    ),
+    "no-success": Kind(
+        "disqualifies", "no request succeeded ({what})", "read the error column of the records; try `sweep` at concurrency 1"
+    ),
+    "aborted": Kind("disqualifies", "stopped early: {why}", "lower the load or mend the endpoint, then `sweep resume`"),
+    "concurrency": Kind(
+        "disqualifies",
+        "held {mean:.2f} requests in flight where {asked:g} were asked",
+        "see whether the endpoint refuses connections or the client is short of descriptors",
+    ),
+    "osl-short": Kind(
+        "disqualifies",
+        "answers had {realised:.0f} tokens where {asked:.0f} were asked, although this server honours the length",
+        "look at finish reasons and stop tokens",
+    ),
+    "osl-free": Kind(
+        "note",
+        "this server decides the answer's length itself: {realised:.0f} tokens on average where {asked:.0f} were asked",
+        "compare only with curves of the same realised lengths",
+    ),
+    "isl-off": Kind(
+        "warning",
+        "prompts had {realised:.0f} tokens on average where {asked:.0f} were asked",
+        "the server's tokenizer differs from the calibration; compare by realised lengths",
+    ),
+    "hung": Kind(
+        "disqualifies",
+        "{count} requests were still open at their deadline",
+        "raise --idle-timeout or look at the endpoint's log",
+    ),
+    "few": Kind(
+        "note",
+        "{n} requests are too few for {what}",
+        "ask for more with --requests or --duration",
+    ),
+    "unresolved": Kind(
+        "warning", "the cell ended at its cap after {seconds:.0f} s", "raise --cap or lower the accuracy asked for"
+    ),
+    "rate-limited": Kind(
+        "warning",
+        "{count} requests were refused as over capacity (429/503 with Retry-After)",
+        "this is the endpoint's limit, not a fault",
+    ),
+    "keep-alive-off": Kind(
+        "note",
+        "the server closes connections it promised to keep; each request opens its own",
+        "connect time is kept apart from TTFT; nothing to do",
+    ),
+    "retries": Kind("note", "{count} requests were sent again on a fresh connection", "see `retries` in the records"),
+    "token-source": Kind(
+        "warning",
+        "token counts come from {what}",
+        "ask the server for `usage` (stream_options.include_usage) to make token figures comparable",
+    ),
+    "usage-mismatch": Kind(
+        "warning",
+        "usage reports {usage} output tokens where {chunks} chunks were streamed",
+        "several tokens share a chunk or some have no text; ITL is per token, chunk gaps are kept apart",
+    ),
+    "first-chunk": Kind(
+        "note", "the first chunk held {tokens:.1f} tokens on average", "TPOT keeps its convention and is a little low"
+    ),
+    "cached": Kind(
+        "disqualifies",
+        "{share:.0%} of the prompt tokens came from the server's prefix cache",
+        "the prompts are unique, so look for a cache shared with other traffic",
+    ),
+    "user-stamps": Kind(
+        "note", "receive times are taken in user space", "run on Linux without uvloop to get the kernel's time stamps"
+    ),
+    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
+    "fields-refused": Kind(
+        "note",
+        "the server refused {fields}; requests go without",
+        "lengths of answers may differ from what was asked",
+    ),
+    "assumed-calibration": Kind(
+        "warning", "the server reports no usage; prompt lengths are estimates", "realised ISL is unknown for this curve"
+    ),
+    "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
+    "one-vertex": Kind(
+        "note", "the frontier has one point: more load buys no throughput here", "a valid result; buy latency, not concurrency"
+    ),
+}
+
+
+def weight(finding: Finding) -> Weight:
+    return TABLE[finding.code].weight
+
+
+def says(finding: Finding) -> str:
+    return TABLE[finding.code].says.format(**finding.data)
+
+
+def advice(finding: Finding) -> str:
+    return TABLE[finding.code].advice

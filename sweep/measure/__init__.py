@@ -1,0 +1,1 @@
+"""Records become a point. Pure."""

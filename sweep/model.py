@@ -1,0 +1,447 @@
+"""The nouns that pass between rooms. Frozen, typed, units in names; null is `None`, never 0.
+
+Seconds (`_s`) and rates are floats; event times (`_ns`) are CLOCK_MONOTONIC nanoseconds of the client's host.
+Per-request values live as columns in `records.py`, not here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+
+SCHEMA = "sweep.curve/1"
+
+
+class Noun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=False):
+    """Base of every noun."""
+
+
+# --- what is asked for -------------------------------------------------------------------------------------------
+
+
+class Length(Noun):
+    """Token lengths: fixed (`mean`), U[range_ratio·max, max], or log-normal (`mean`, `sd`, clipped to `min`..`max`)."""
+
+    mean: int | None = None
+    sd: int | None = None
+    min: int | None = None
+    max: int | None = None
+    range_ratio: float | None = None
+
+
+DialectName = str
+StartKind = Literal["equilibrium", "cold"]
+
+
+class Profile(Noun):
+    """What kind of requests a curve is about."""
+
+    name: str
+    title: str
+    isl: Length
+    osl: Length
+    dialect: DialectName = "chat"
+    text: str = "prose"
+    start: StartKind = "cold"
+    slos: tuple[str, ...] = ()
+    prefix_share: float = 0.0
+    duration_s: float | None = None
+    max_concurrency: int | None = None
+
+
+class Bound(Noun):
+    """`metric` at most `limit_s`, inclusive; `quantile` is the share of requests that must keep it, None: every request."""
+
+    metric: Literal["ttft", "tpot", "e2e"]
+    limit_s: float
+    quantile: float | None = None
+
+
+class Slo(Noun):
+    name: str
+    bounds: tuple[Bound, ...]
+    source: str | None = None
+
+
+LoadKind = Literal["closed", "poisson", "constant", "gamma", "offline", "single", "multi", "trace"]
+
+
+class Load(Noun):
+    """`level` is slots in flight for closed loops, requests/s for open ones."""
+
+    kind: LoadKind
+    level: float
+
+    @property
+    def label(self) -> str:
+        return f"c{self.level:g}" if self.kind == "closed" else f"{self.kind}{self.level:g}"
+
+
+class Limits(Noun):
+    """When a cell may end and when a request is given up."""
+
+    duration_s: float | None = None
+    requests: int | None = None
+    cap_s: float = 600.0
+    idle_timeout_s: float = 60.0
+    deadline_s: float = 600.0
+
+
+class Cell(Noun):
+    """One profile at one load, one repeat: the unit of measurement. `index` is its place in the order of the run."""
+
+    index: int
+    profile: Profile
+    load: Load
+    limits: Limits
+    start: StartKind
+    seed: int
+    repeat: int = 0
+    first_request: int = 0
+
+    @property
+    def id(self) -> str:
+        return f"{self.load.label}.{self.repeat}"
+
+
+class Plan(Noun):
+    """The cells of one curve. With `grid` None the next level is found while measuring."""
+
+    profile: Profile
+    slos: tuple[Slo, ...]
+    kind: LoadKind
+    limits: Limits
+    start: StartKind
+    seed: int
+    grid: tuple[float, ...] | None = None
+    max_concurrency: int = 512
+    repeats: int = 1
+
+
+# --- what preflight learned --------------------------------------------------------------------------------------
+
+
+class Calibration(Noun):
+    """Prompt tokens ≈ template_tokens + tokens_per_word · words, from the server's own usage figures."""
+
+    tokens_per_word: float
+    template_tokens: float
+    source: Literal["usage", "assumed"]
+
+
+class Endpoint(Noun):
+    """What preflight learned. `url` ends before the dialect's path and holds no credentials."""
+
+    url: str
+    model: str
+    dialect: DialectName
+    calibration: Calibration
+    fields: tuple[str, ...] = ()  # optional request fields this server accepts: ignore_eos, min_tokens, stream_options
+    keep_alive: bool = True
+    verified_tls: bool | None = None
+    insecure: bool = False
+    proxy: str | None = None
+    rtt_s: float | None = None
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    context_tokens: int | None = None
+    server: str | None = None
+    version: str | None = None
+    osl_honoured: bool | None = None
+    usage_reported: bool | None = None
+    probes: int = 0
+    loopback: bool = False
+    simulated: str | None = None  # preset of the embedded endpoint
+    facts: dict[str, Any] = {}
+
+
+# --- what is said on the wire ------------------------------------------------------------------------------------
+
+
+class Ask(Noun):
+    """One request, before a dialect encodes it. `fields` are the optional fields the server is known to accept."""
+
+    model: str
+    prompt: str
+    osl: int
+    stream: bool = True
+    fields: tuple[str, ...] = ()
+
+
+class Usage(Noun):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class Event(Noun):
+    """What one server-sent event said. `token`: it carries at least one token by its own shape (text, reasoning, tool call, ids)."""
+
+    token: bool = False
+    answer: bool = False  # the token belongs to the answer, not to the reasoning
+    token_ids: int | None = None  # how many token ids it lists
+    usage: Usage | None = None
+    finish: str | None = None
+    error: str | None = None
+    done: bool = False  # the dialect's end mark
+
+
+class SimAsk(Noun):
+    """A request as the simulated endpoint reads it."""
+
+    prompt: str
+    osl: int
+    model: str | None = None
+    stream: bool = True
+    include_usage: bool = False
+    continuous_usage: bool = False
+    ignore_eos: bool = False
+    return_token_ids: bool = False
+
+
+# --- what happened -----------------------------------------------------------------------------------------------
+
+
+class Outcome(StrEnum):
+    """Every request ends in exactly one."""
+
+    OK = "ok"
+    HTTP_ERROR = "http_error"
+    RATE_LIMITED = "rate_limited"
+    CONNECT = "connect"
+    TIMEOUT_IDLE = "timeout_idle"
+    TIMEOUT_DEADLINE = "timeout_deadline"
+    TRUNCATED = "truncated"
+    STREAM_ERROR = "stream_error"
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+    WRONG_LENGTH = "wrong_length"
+    CUT = "cut"
+    UNSENT = "unsent"
+
+
+class TokenSource(StrEnum):
+    """Where a request's token counts come from, best first."""
+
+    USAGE = "usage"
+    CONTINUOUS_USAGE = "continuous_usage"
+    TOKEN_IDS = "token_ids"
+    TOKENIZER = "tokenizer"
+    CHUNKS = "chunks"
+    UNKNOWN = "unknown"
+
+
+class Phase(StrEnum):
+    WARMUP = "warmup"
+    MEASURED = "measured"
+    FILLER = "filler"
+
+
+class Health(Noun):
+    """What the client observed of itself in one cell; judged only by `measure/validity.py`."""
+
+    stamp_source: Literal["kernel", "user"]
+    stamped_share: float | None = None
+    events_per_read_p99: float | None = None
+    merged_read_share: float | None = None  # reads that held more than one event
+    refill_delay_p99_s: float | None = None
+    send_lateness_p50_s: float | None = None
+    send_lateness_p99_s: float | None = None
+    send_lateness_max_s: float | None = None
+    loop_lag_p50_s: float | None = None
+    loop_lag_p99_s: float | None = None
+    loop_lag_max_s: float | None = None
+    cpu_share: float | None = None
+    steal_share: float | None = None
+    gc_passes: int | None = None
+    clock_steps: int | None = None
+    connections: int | None = None
+    keep_alive: bool | None = None
+    read_bytes_max: int | None = None
+    workers: int = 1
+
+
+class Live(Noun):
+    """What a person watching a running cell wants to know."""
+
+    elapsed_s: float
+    left_s: float | None  # None while unknown
+    ended: int
+    failed: int
+    in_flight: int
+    output_tok_per_s: float | None
+    ttft_p50_s: float | None
+    stage: Literal["start", "window", "tail"]
+
+
+# --- what was measured -------------------------------------------------------------------------------------------
+
+
+class Window(Noun):
+    """The measured interval [begin_ns, end_ns) and why it starts and ends there."""
+
+    begin_ns: int
+    end_ns: int
+    begin_reason: str
+    end_reason: str
+    resolved: bool = True
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.begin_ns) / 1e9
+
+
+class Estimate(Noun):
+    """A value and its 95 % interval; `high` None with `low` given: unbounded above, shown as ≥.
+
+    `few`: too few samples for the value to decide anything.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    n_eff: float | None = None
+    few: bool = False
+
+
+Verdict3 = Literal["met", "missed", "undecided"]
+
+
+class BoundResult(Noun):
+    bound: Bound
+    share: Estimate  # of the cohort within the bound, failures counted as outside
+    verdict: Verdict3
+
+
+class SloResult(Noun):
+    slo: str
+    good: int
+    cohort: int
+    attainment: Estimate
+    goodput_req_per_s: Estimate
+    goodput_tok_per_s: Estimate
+    verdict: Verdict3
+    bounds: tuple[BoundResult, ...]
+
+
+class Finding(Noun):
+    """What was noticed; text, weight and advice are rendered from `findings.py` by `code` and `data`."""
+
+    code: str
+    data: dict[str, Any] = {}
+
+
+class LengthStats(Noun):
+    n: int
+    mean: float | None = None
+    min: int | None = None
+    p50: int | None = None
+    max: int | None = None
+
+
+class JointTable(Noun):
+    """(TTFT, TPOT, E2E) of the cohort's ok requests in µs, as `measure/joint.py` encodes them; failures are counted beside."""
+
+    kind: Literal["columns", "cells"]
+    n: int
+    failed: int
+    data: str
+    relative_width: float = 0.0
+
+
+class Point(Noun):
+    """A cell, measured. Keys of `metrics` carry their unit (`ttft_s`); inner keys: mean, min, p50, p75, p90, p95, p99, p999, max."""
+
+    id: str
+    cell: int
+    load: Load
+    repeat: int
+    start: StartKind
+    started_at: str
+    window: Window | None
+    cohort: int
+    outcomes: dict[str, int]  # of the cohort; the sum is `cohort`
+    outcomes_all: dict[str, int]  # of every request planned in the cell, warm-up and filler included
+    statuses: dict[str, int]
+    isl_asked: LengthStats
+    isl: LengthStats
+    osl_asked: LengthStats
+    osl: LengthStats
+    cached_share: float | None
+    token_sources: dict[str, int]
+    metrics: dict[str, dict[str, Estimate]]
+    rates: dict[str, Estimate]  # req_per_s, output_tok_per_s, input_tok_per_s, total_tok_per_s
+    concurrency: Estimate
+    concurrency_peak: int | None
+    histograms: dict[str, str]  # HdrHistogram V2, base64, µs, 3 digits, 1 µs .. 1 h
+    joint: JointTable | None
+    slos: tuple[SloResult, ...]
+    health: Health | None
+    findings: tuple[Finding, ...]
+    energy_j: float | None = None
+    disqualified: bool = False
+
+
+class Vertex(Noun):
+    x: float
+    y: float
+    points: tuple[str, ...]
+
+
+class Frontier(Noun):
+    """One axis pair, both axes oriented so that more is better."""
+
+    axis: str
+    x: str
+    y: str
+    x_label: str
+    y_label: str
+    statistic: str  # the percentile the x axis is taken at, e.g. p90
+    vertices: tuple[Vertex, ...]
+    dominated: tuple[str, ...]
+    surely_dominated: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+class Fact(Noun):
+    """An answer to one of the four questions, and how it is known."""
+
+    value: Any
+    known: Literal["declared", "measured", "read", "missing"]
+
+
+class Tool(Noun):
+    name: str
+    version: str
+    python: str
+
+
+class Curve(Noun):
+    """Points, frontiers and setup of one profile on one endpoint: the content of NAME.curve.json."""
+
+    schema: str
+    name: str
+    created_at: str
+    run_id: str
+    tool: Tool
+    profile: Profile
+    slos: tuple[Slo, ...]
+    plan: Plan
+    endpoint: Endpoint
+    scenario: dict[str, Fact]
+    constraint: dict[str, Fact]
+    software: dict[str, Fact]
+    hardware: dict[str, Fact]
+    client: dict[str, Fact]
+    price: dict[str, Fact]
+    points: tuple[Point, ...]
+    frontiers: tuple[Frontier, ...]
+    findings: tuple[Finding, ...]
+    complete: bool
+    calibration: dict[str, Any] | None = None
+    previous_digests: tuple[str, ...] = ()
+    digest: str | None = None

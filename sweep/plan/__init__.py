@@ -1,0 +1,1 @@
+"""What will be measured: profiles, SLOs, arrivals, grids. Pure."""

@@ -1,0 +1,1 @@
+"""What is sent: texts of a wanted token count. Pure."""

@@ -1,0 +1,156 @@
+"""Requests as columns: one row a request, ragged chunk arrays beside.
+
+Integer columns hold NULL (the smallest value of their type, as numpy's NaT) where there is no value; it never leaves this
+representation: `present` masks it, Parquet stores null. Event times are CLOCK_MONOTONIC ns. Text columns are object arrays
+of str | None.
+
+The chunk arrays hold every token-carrying chunk of every row: its time and how many tokens it brought;
+row i owns chunk_ns[chunk_start[i]:chunk_start[i+1]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+INT: Mapping[str, type[np.signedinteger[Any]]] = {
+    "cell": np.int32,
+    "repeat": np.int32,
+    "request": np.int32,
+    "session": np.int32,
+    "turn": np.int32,
+    "worker": np.int32,
+    "planned_ns": np.int64,
+    "connected_ns": np.int64,
+    "sent_ns": np.int64,
+    "first_ns": np.int64,
+    "first_answer_ns": np.int64,
+    "last_ns": np.int64,
+    "end_ns": np.int64,
+    "isl_asked": np.int64,
+    "isl": np.int64,
+    "osl_asked": np.int64,
+    "osl": np.int64,
+    "first_tokens": np.int64,
+    "cached_tokens": np.int64,
+    "chunks": np.int64,
+    "events_per_read_max": np.int64,
+    "max_gap_ns": np.int64,
+    "retries": np.int64,
+    "status": np.int16,
+}
+TEXT = ("phase", "token_source", "outcome", "error")
+ORDER = (
+    "cell", "repeat", "request", "session", "turn", "worker", "phase", "planned_ns", "connected_ns", "sent_ns", "first_ns",
+    "first_answer_ns", "last_ns", "end_ns", "isl_asked", "isl", "osl_asked", "osl", "token_source", "first_tokens",
+    "cached_tokens", "chunks", "events_per_read_max", "max_gap_ns", "retries", "outcome", "status", "error",
+)  # fmt: skip
+
+
+def null_of(column: str) -> int:
+    return int(np.iinfo(INT[column]).min)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    columns: dict[str, NDArray[Any]]
+    chunk_start: NDArray[np.int64]  # n + 1
+    chunk_ns: NDArray[np.int64]
+    chunk_tokens: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.chunk_start) - 1
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return self.columns[column]
+
+    def present(self, column: str) -> NDArray[np.bool_]:
+        """Where an integer column has a value."""
+        mask: NDArray[np.bool_] = self.columns[column] != null_of(column)
+        return mask
+
+    def chunks_of(self, row: int) -> slice:
+        return slice(int(self.chunk_start[row]), int(self.chunk_start[row + 1]))
+
+    def where(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Records:
+        """The rows of a mask or of an index array, in that order, with their chunks."""
+        rows = np.flatnonzero(keep) if keep.dtype == np.bool_ else keep
+        counts = np.diff(self.chunk_start)[rows]
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        pick = np.repeat(self.chunk_start[:-1][rows] - start[:-1], counts) + np.arange(int(start[-1]))
+        return Records(
+            {name: values[rows] for name, values in self.columns.items()}, start, self.chunk_ns[pick], self.chunk_tokens[pick]
+        )
+
+    def replace(self, **columns: NDArray[Any]) -> Records:
+        return Records({**self.columns, **columns}, self.chunk_start, self.chunk_ns, self.chunk_tokens)
+
+    def chunk_rows(self) -> NDArray[np.int64]:
+        """For every chunk, the row it belongs to."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.chunk_start))
+
+    def to_bytes(self) -> bytes:
+        text = {name: self.columns[name].tolist() for name in TEXT}
+        ints = {name: self.columns[name].tobytes() for name in INT}
+        body = (len(self), ints, text, self.chunk_start.tobytes(), self.chunk_ns.tobytes(), self.chunk_tokens.tobytes())
+        return msgspec.msgpack.encode(body)
+
+    @staticmethod
+    def from_bytes(raw: bytes) -> Records:
+        _, ints, text, start, at_ns, tokens = msgspec.msgpack.decode(raw)
+        columns: dict[str, NDArray[Any]] = {name: np.frombuffer(ints[name], dtype).copy() for name, dtype in INT.items()}
+        columns |= {name: _text(values) for name, values in text.items()}
+        return Records(
+            {name: columns[name] for name in ORDER},
+            np.frombuffer(start, np.int64).copy(),
+            np.frombuffer(at_ns, np.int64).copy(),
+            np.frombuffer(tokens, np.int64).copy(),
+        )
+
+
+def _text(values: Sequence[str | None]) -> NDArray[Any]:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]]) -> Records:
+    """Rows as mappings column -> value; absent or None is null. `chunk_ns` and `chunk_tokens` are sequences of equal length."""
+    kept = list(rows)
+    columns: dict[str, NDArray[Any]] = {}
+    for name in ORDER:
+        values = [row.get(name) for row in kept]
+        if name in INT:
+            empty = null_of(name)
+            columns[name] = np.array([empty if value is None else value for value in values], dtype=INT[name])
+        else:
+            columns[name] = _text(values)
+    counts = [len(row.get("chunk_ns", ())) for row in kept]
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    chunk_ns = [np.asarray(row["chunk_ns"], np.int64) for row in kept if len(row.get("chunk_ns", ()))]
+    tokens = [np.asarray(row["chunk_tokens"], np.int64) for row in kept if len(row.get("chunk_ns", ()))]
+    return Records(columns, start, _joined(chunk_ns), _joined(tokens))
+
+
+def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+EMPTY = from_rows(())
+
+
+def concat(parts: Sequence[Records]) -> Records:
+    if not parts:
+        return EMPTY
+    lengths = np.concatenate([np.diff(part.chunk_start) for part in parts])
+    return Records(
+        {name: np.concatenate([part.columns[name] for part in parts]) for name in ORDER},
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([part.chunk_ns for part in parts]),
+        np.concatenate([part.chunk_tokens for part in parts]),
+    )

@@ -1,0 +1,1 @@
+"""A curve becomes something seen."""

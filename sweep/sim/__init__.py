@@ -1,0 +1,1 @@
+"""The simulated endpoint. Synthetic: it claims nothing about real hardware."""
