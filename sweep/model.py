@@ -14,14 +14,14 @@ import msgspec
 SCHEMA = "sweep.curve/1"
 
 
-class Noun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=False):
+class Noun(msgspec.Struct, frozen=True, kw_only=True):
     """Base of every noun."""
 
 
 # --- what is asked for -------------------------------------------------------------------------------------------
 
 
-class Length(Noun):
+class Length(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Token lengths: fixed (`mean`), U[range_ratio·max, max], or log-normal (`mean`, `sd`, clipped to `min`..`max`)."""
 
     mean: int | None = None
@@ -35,7 +35,7 @@ DialectName = str
 StartKind = Literal["equilibrium", "cold"]
 
 
-class Profile(Noun):
+class Profile(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What kind of requests a curve is about."""
 
     name: str
@@ -51,7 +51,7 @@ class Profile(Noun):
     max_concurrency: int | None = None
 
 
-class Bound(Noun):
+class Bound(Noun, frozen=True, kw_only=True):
     """`metric` at most `limit_s`, inclusive; `quantile` is the share of requests that must keep it, None: every request."""
 
     metric: Literal["ttft", "tpot", "e2e"]
@@ -59,7 +59,7 @@ class Bound(Noun):
     quantile: float | None = None
 
 
-class Slo(Noun):
+class Slo(Noun, frozen=True, kw_only=True):
     name: str
     bounds: tuple[Bound, ...]
     source: str | None = None
@@ -68,7 +68,7 @@ class Slo(Noun):
 LoadKind = Literal["closed", "poisson", "constant", "gamma", "offline", "single", "multi", "trace"]
 
 
-class Load(Noun):
+class Load(Noun, frozen=True, kw_only=True):
     """`level` is slots in flight for closed loops, requests/s for open ones."""
 
     kind: LoadKind
@@ -79,7 +79,7 @@ class Load(Noun):
         return f"c{self.level:g}" if self.kind == "closed" else f"{self.kind}{self.level:g}"
 
 
-class Limits(Noun):
+class Limits(Noun, frozen=True, kw_only=True):
     """When a cell may end and when a request is given up."""
 
     duration_s: float | None = None
@@ -89,7 +89,7 @@ class Limits(Noun):
     deadline_s: float = 600.0
 
 
-class Cell(Noun):
+class Cell(Noun, frozen=True, kw_only=True):
     """One profile at one load, one repeat: the unit of measurement. `index` is its place in the order of the run."""
 
     index: int
@@ -106,7 +106,7 @@ class Cell(Noun):
         return f"{self.load.label}.{self.repeat}"
 
 
-class Plan(Noun):
+class Plan(Noun, frozen=True, kw_only=True):
     """The cells of one curve. With `grid` None the next level is found while measuring."""
 
     profile: Profile
@@ -123,7 +123,7 @@ class Plan(Noun):
 # --- what preflight learned --------------------------------------------------------------------------------------
 
 
-class Calibration(Noun):
+class Calibration(Noun, frozen=True, kw_only=True):
     """Prompt tokens ≈ template_tokens + tokens_per_word · words, from the server's own usage figures."""
 
     tokens_per_word: float
@@ -131,7 +131,7 @@ class Calibration(Noun):
     source: Literal["usage", "assumed"]
 
 
-class Endpoint(Noun):
+class Endpoint(Noun, frozen=True, kw_only=True):
     """What preflight learned. `url` ends before the dialect's path and holds no credentials."""
 
     url: str
@@ -160,7 +160,7 @@ class Endpoint(Noun):
 # --- what is said on the wire ------------------------------------------------------------------------------------
 
 
-class Ask(Noun):
+class Ask(Noun, frozen=True, kw_only=True):
     """One request, before a dialect encodes it. `fields` are the optional fields the server is known to accept."""
 
     model: str
@@ -170,14 +170,14 @@ class Ask(Noun):
     fields: tuple[str, ...] = ()
 
 
-class Usage(Noun):
+class Usage(Noun, frozen=True, kw_only=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
 
 
-class Event(Noun):
+class Event(Noun, frozen=True, kw_only=True):
     """What one server-sent event said. `token`: it carries at least one token by its own shape (text, reasoning, tool call, ids)."""
 
     token: bool = False
@@ -189,7 +189,7 @@ class Event(Noun):
     done: bool = False  # the dialect's end mark
 
 
-class SimAsk(Noun):
+class SimAsk(Noun, frozen=True, kw_only=True):
     """A request as the simulated endpoint reads it."""
 
     prompt: str
@@ -240,7 +240,7 @@ class Phase(StrEnum):
     FILLER = "filler"
 
 
-class Health(Noun):
+class Health(Noun, frozen=True, kw_only=True):
     """What the client observed of itself in one cell; judged only by `measure/validity.py`."""
 
     stamp_source: Literal["kernel", "user"]
@@ -264,7 +264,7 @@ class Health(Noun):
     workers: int = 1
 
 
-class Live(Noun):
+class Live(Noun, frozen=True, kw_only=True):
     """What a person watching a running cell wants to know."""
 
     elapsed_s: float
@@ -280,7 +280,7 @@ class Live(Noun):
 # --- what was measured -------------------------------------------------------------------------------------------
 
 
-class Window(Noun):
+class Window(Noun, frozen=True, kw_only=True):
     """The measured interval [begin_ns, end_ns) and why it starts and ends there."""
 
     begin_ns: int
@@ -294,7 +294,7 @@ class Window(Noun):
         return (self.end_ns - self.begin_ns) / 1e9
 
 
-class Estimate(Noun):
+class Estimate(Noun, frozen=True, kw_only=True):
     """A value and its 95 % interval; `high` None with `low` given: unbounded above, shown as ≥.
 
     `few`: too few samples for the value to decide anything.
@@ -311,13 +311,13 @@ class Estimate(Noun):
 Verdict3 = Literal["met", "missed", "undecided"]
 
 
-class BoundResult(Noun):
+class BoundResult(Noun, frozen=True, kw_only=True):
     bound: Bound
     share: Estimate  # of the cohort within the bound, failures counted as outside
     verdict: Verdict3
 
 
-class SloResult(Noun):
+class SloResult(Noun, frozen=True, kw_only=True):
     slo: str
     good: int
     cohort: int
@@ -328,14 +328,14 @@ class SloResult(Noun):
     bounds: tuple[BoundResult, ...]
 
 
-class Finding(Noun):
+class Finding(Noun, frozen=True, kw_only=True):
     """What was noticed; text, weight and advice are rendered from `findings.py` by `code` and `data`."""
 
     code: str
     data: dict[str, Any] = {}
 
 
-class LengthStats(Noun):
+class LengthStats(Noun, frozen=True, kw_only=True):
     n: int
     mean: float | None = None
     min: int | None = None
@@ -343,7 +343,7 @@ class LengthStats(Noun):
     max: int | None = None
 
 
-class JointTable(Noun):
+class JointTable(Noun, frozen=True, kw_only=True):
     """(TTFT, TPOT, E2E) of the cohort's ok requests in µs, as `measure/joint.py` encodes them; failures are counted beside."""
 
     kind: Literal["columns", "cells"]
@@ -353,7 +353,7 @@ class JointTable(Noun):
     relative_width: float = 0.0
 
 
-class Point(Noun):
+class Point(Noun, frozen=True, kw_only=True):
     """A cell, measured. Keys of `metrics` carry their unit (`ttft_s`); inner keys: mean, min, p50, p75, p90, p95, p99, p999, max."""
 
     id: str
@@ -386,13 +386,13 @@ class Point(Noun):
     disqualified: bool = False
 
 
-class Vertex(Noun):
+class Vertex(Noun, frozen=True, kw_only=True):
     x: float
     y: float
     points: tuple[str, ...]
 
 
-class Frontier(Noun):
+class Frontier(Noun, frozen=True, kw_only=True):
     """One axis pair, both axes oriented so that more is better."""
 
     axis: str
@@ -407,20 +407,20 @@ class Frontier(Noun):
     dropped: tuple[str, ...]
 
 
-class Fact(Noun):
+class Fact(Noun, frozen=True, kw_only=True):
     """An answer to one of the four questions, and how it is known."""
 
     value: Any
     known: Literal["declared", "measured", "read", "missing"]
 
 
-class Tool(Noun):
+class Tool(Noun, frozen=True, kw_only=True):
     name: str
     version: str
     python: str
 
 
-class Curve(Noun):
+class Curve(Noun, frozen=True, kw_only=True):
     """Points, frontiers and setup of one profile on one endpoint: the content of NAME.curve.json."""
 
     schema: str
