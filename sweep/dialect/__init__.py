@@ -1,1 +1,84 @@
-"""How an API is spoken, one module each; found by scanning this package. Pure."""
+"""How an API is spoken: one module a dialect, found by scanning this package.
+
+A module is a dialect when it defines `NAME`; it then satisfies `Dialect`. Adding an API is adding one file.
+The client calls the first half of the protocol, the simulated endpoint the second; one contract test holds both together.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Protocol, cast
+
+from sweep.errors import UsageError
+from sweep.model import Ask, Event, SimAsk, Usage
+
+Frame = tuple[str | None, bytes]
+"""One server-sent event before framing: (event name, data)."""
+
+
+class Dialect(Protocol):
+    """What a dialect module defines."""
+
+    NAME: str
+    PATH: str  # appended to a base URL that ends in /v1
+    UNIT: str  # what `usage` counts
+    ENDS_WITH_DONE: bool  # a whole stream carries an event that decodes to `done`
+
+    # --- the client's side
+
+    def encode(self, ask: Ask) -> bytes:
+        """The request body. Sampling stays the server's default; optional fields are sent only when `ask.fields` names them."""
+
+    def decode(self, data: bytes) -> Event:
+        """What the data of one server-sent event says. ValueError when it cannot be understood."""
+
+    def decode_whole(self, body: bytes) -> Event:
+        """What an answer that was not streamed says; always `done`. ValueError when it cannot be understood."""
+
+    # --- the simulated endpoint's side
+
+    def read(self, body: bytes) -> SimAsk:
+        """The request in `body`. ValueError, with a message for the sender, when malformed."""
+
+    def opening(self, reply_id: str, model: str) -> list[Frame]:
+        """Frames before the first token."""
+
+    def chunk(
+        self,
+        reply_id: str,
+        model: str,
+        text: str,
+        tokens: int,
+        usage: Usage | None,
+        reasoning: bool = False,
+        return_token_ids: bool = False,
+    ) -> Frame:
+        """One event that carries `tokens` tokens, with the usage so far where the client asked for it in every chunk."""
+
+    def closing(self, reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
+        """Frames after the last token: finish reason, usage, end mark."""
+
+    def whole(self, reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
+        """The answer to a request that did not ask for a stream."""
+
+    def failure(self, message: str, code: int) -> bytes:
+        """The body of an HTTP error; inside a stream, the data of an error event."""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Names of every dialect, sorted."""
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if hasattr(_module(info.name), "NAME")))
+
+
+def get(name: str) -> Dialect:
+    """The dialect called `name`. UsageError when there is none."""
+    if name not in names():
+        raise UsageError(f"unknown dialect {name!r}", hint=f"known dialects: {', '.join(names())}")
+    return _module(name)
+
+
+def _module(name: str) -> Dialect:
+    return cast("Dialect", importlib.import_module(f"{__name__}.{name}"))

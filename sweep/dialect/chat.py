@@ -1,0 +1,182 @@
+"""Chat completions: `POST /v1/chat/completions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sweep.dialect import Frame, openai
+from sweep.dialect.openai import Wire, WireRequest, WireUsage
+from sweep.model import Ask, Event, SimAsk, Usage
+
+NAME = "chat"
+PATH = "/chat/completions"
+UNIT = "tokens"
+ENDS_WITH_DONE = True
+DEFAULT_OSL = 256
+
+_CHUNK = "chat.completion.chunk"
+
+
+class Function(Wire, gc=False):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class ToolCall(Wire, gc=False):
+    function: Function | None = None
+
+
+class Part(Wire, gc=False):
+    type: str | None = None
+    text: str | None = None
+    thinking: Any = None
+
+
+class Delta(Wire, gc=False):
+    content: str | list[Part] | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    function_call: Function | None = None
+
+
+class Choice(Wire, gc=False):
+    delta: Delta | None = None
+    message: Delta | None = None
+    finish_reason: str | None = None
+    token_ids: list[int] | None = None
+
+
+class Chunk(Wire, gc=False):
+    choices: list[Choice] | None = None
+    usage: WireUsage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(Chunk).decode
+
+
+def encode(ask: Ask) -> bytes:
+    body = openai.options(ask)
+    body["messages"] = [{"role": "user", "content": ask.prompt}]
+    return openai.encode_json(body)
+
+
+def decode(data: bytes) -> Event:
+    if not data.startswith(b"{"):
+        return openai.marked(data)
+    try:
+        chunk = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        openai.refuse(error)
+    if not chunk.choices:
+        if chunk.usage is None and not chunk.error:
+            return openai.choiceless(data)
+        return openai.event_of(False, False, None, chunk.usage, None, chunk.error)
+    answer = reasoning = False
+    token_ids = 0
+    finish = None
+    for choice in chunk.choices:
+        said = choice.delta or choice.message
+        answers = reasons = False
+        if said is not None:
+            answers, reasons = _channels(said)
+        if choice.token_ids:
+            token_ids += len(choice.token_ids)
+            answers = answers or (said is not None and said.content is not None and not reasons)
+        answer |= answers
+        reasoning |= reasons
+        finish = choice.finish_reason or finish
+    token = answer or reasoning or token_ids > 0
+    return openai.event_of(token, answer, token_ids or None, chunk.usage, finish, chunk.error)
+
+
+def decode_whole(body: bytes) -> Event:
+    return msgspec.structs.replace(decode(body.strip()), done=True)
+
+
+def _channels(said: Delta) -> tuple[bool, bool]:
+    """(carries part of the answer, carries reasoning). Tool calls and refusals are answers."""
+    content = said.content
+    reasons = bool(said.reasoning or said.reasoning_content)
+    if isinstance(content, list):
+        reasons = reasons or any(part.thinking for part in content)
+        answers = any(part.text for part in content)
+    else:
+        answers = bool(content)
+    answers = answers or bool(said.refusal)
+    if said.tool_calls:
+        answers = answers or any(_calls(call.function) for call in said.tool_calls)
+    return answers or _calls(said.function_call), reasons
+
+
+def _calls(function: Function | None) -> bool:
+    return function is not None and bool(function.name or function.arguments)
+
+
+# --- the simulated endpoint's side -------------------------------------------------------------------------------
+
+
+class Message(Wire, gc=False):
+    content: str | list[Part] | None = None
+
+
+class Request(WireRequest, gc=False):
+    messages: list[Message] | None = None
+
+
+_decode_request = msgspec.json.Decoder(Request).decode
+
+
+def read(body: bytes) -> SimAsk:
+    try:
+        request = _decode_request(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        openai.refuse(error)
+    if not request.messages:
+        raise ValueError("messages must hold at least one message")
+    return openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)
+
+
+def _text(message: Message) -> str:
+    content = message.content
+    return content or "" if not isinstance(content, list) else "\n".join(part.text or "" for part in content)
+
+
+def opening(reply_id: str, model: str) -> list[Frame]:
+    choice = {"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}
+    return [(None, openai.reply(_CHUNK, reply_id, model, [choice], None))]
+
+
+def chunk(
+    reply_id: str,
+    model: str,
+    text: str,
+    tokens: int,
+    usage: Usage | None,
+    reasoning: bool = False,
+    return_token_ids: bool = False,
+) -> Frame:
+    delta = {"reasoning_content" if reasoning else "content": text}
+    ids = openai.placeholder_ids(tokens, return_token_ids)
+    choice = {"index": 0, "delta": delta, "finish_reason": None, **ids}
+    return None, openai.reply(_CHUNK, reply_id, model, [choice], usage)
+
+
+def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
+    choice = {"index": 0, "delta": {}, "finish_reason": finish}
+    frames: list[Frame] = [(None, openai.reply(_CHUNK, reply_id, model, [choice], None))]
+    if usage is not None:
+        frames.append((None, openai.reply(_CHUNK, reply_id, model, [], usage)))
+    return [*frames, (None, openai.DONE_DATA)]
+
+
+def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    return openai.reply("chat.completion", reply_id, model, [choice], usage)
+
+
+failure = openai.failure

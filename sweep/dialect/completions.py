@@ -1,0 +1,126 @@
+"""Text completions: `POST /v1/completions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sweep.dialect import Frame, openai
+from sweep.dialect.openai import Wire, WireRequest, WireUsage
+from sweep.model import Ask, Event, SimAsk, Usage
+
+NAME = "completions"
+PATH = "/completions"
+UNIT = "tokens"
+ENDS_WITH_DONE = True
+DEFAULT_OSL = 16
+
+_KIND = "text_completion"
+
+
+class Choice(Wire, gc=False):
+    text: str | None = None
+    finish_reason: str | None = None
+    token_ids: list[int] | None = None
+
+
+class Chunk(Wire, gc=False):
+    choices: list[Choice] | None = None
+    usage: WireUsage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(Chunk).decode
+
+
+def encode(ask: Ask) -> bytes:
+    body = openai.options(ask)
+    body["prompt"] = ask.prompt
+    return openai.encode_json(body)
+
+
+def decode(data: bytes) -> Event:
+    if not data.startswith(b"{"):
+        return openai.marked(data)
+    try:
+        chunk = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        openai.refuse(error)
+    if not chunk.choices:
+        if chunk.usage is None and not chunk.error:
+            return openai.choiceless(data)
+        return openai.event_of(False, False, None, chunk.usage, None, chunk.error)
+    token = False
+    token_ids = 0
+    finish = None
+    for choice in chunk.choices:
+        token |= bool(choice.text)
+        token_ids += len(choice.token_ids or ())
+        finish = choice.finish_reason or finish
+    token |= token_ids > 0
+    return openai.event_of(token, token, token_ids or None, chunk.usage, finish, chunk.error)
+
+
+def decode_whole(body: bytes) -> Event:
+    return msgspec.structs.replace(decode(body.strip()), done=True)
+
+
+# --- the simulated endpoint's side -------------------------------------------------------------------------------
+
+
+class Request(WireRequest, gc=False):
+    prompt: str | list[str | int | list[int]] | None = None
+
+
+_decode_request = msgspec.json.Decoder(Request).decode
+
+
+def read(body: bytes) -> SimAsk:
+    try:
+        request = _decode_request(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        openai.refuse(error)
+    if not request.prompt:
+        raise ValueError("prompt must not be empty")
+    return openai.sim_ask(request, _text(request.prompt), DEFAULT_OSL)
+
+
+def _text(prompt: str | int | list[Any]) -> str:
+    """Token ids stand as one word each."""
+    return prompt if isinstance(prompt, str) else str(prompt) if isinstance(prompt, int) else " ".join(map(_text, prompt))
+
+
+def opening(reply_id: str, model: str) -> list[Frame]:
+    return []
+
+
+def chunk(
+    reply_id: str,
+    model: str,
+    text: str,
+    tokens: int,
+    usage: Usage | None,
+    reasoning: bool = False,
+    return_token_ids: bool = False,
+) -> Frame:
+    """This API has one channel: `reasoning` is text like any other."""
+    ids = openai.placeholder_ids(tokens, return_token_ids)
+    choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": None, **ids}
+    return None, openai.reply(_KIND, reply_id, model, [choice], usage)
+
+
+def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
+    choice = {"index": 0, "text": "", "logprobs": None, "finish_reason": finish}
+    frames: list[Frame] = [(None, openai.reply(_KIND, reply_id, model, [choice], None))]
+    if usage is not None:
+        frames.append((None, openai.reply(_KIND, reply_id, model, [], usage)))
+    return [*frames, (None, openai.DONE_DATA)]
+
+
+def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
+    choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
+    return openai.reply(_KIND, reply_id, model, [choice], usage)
+
+
+failure = openai.failure
