@@ -73,6 +73,7 @@ class Load(Noun, frozen=True, kw_only=True):
 
     kind: LoadKind
     level: float
+    shape: float | None = None  # of gamma gaps: 1 is Poisson, below comes in bursts, above is more even
 
     @property
     def label(self) -> str:
@@ -118,6 +119,17 @@ class Plan(Noun, frozen=True, kw_only=True):
     grid: tuple[float, ...] | None = None
     max_concurrency: int = 512
     repeats: int = 1
+    shape: float | None = None  # of gamma arrivals
+
+
+class Expected(Noun, frozen=True, kw_only=True):
+    """What a plan will probably take, at most; None while the endpoint's pace is unknown."""
+
+    cells: int
+    requests: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
 
 
 # --- what preflight learned --------------------------------------------------------------------------------------

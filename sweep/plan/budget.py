@@ -1,0 +1,85 @@
+"""What a plan will take, and how long a request may take before it is given up.
+
+Both rest on the pace of a lone request that preflight saw: TTFT of a short prompt, TPOT.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sweep.model import Endpoint, Expected, Plan, Profile
+from sweep.plan import lengths
+from sweep.plan.arrival import OPEN
+from sweep.plan.grid import doubling
+
+SLOWDOWN = 100
+SHORTEST_DEADLINE_S = 600.0
+ASSUMED_TTFT_S = 1.0
+ASSUMED_TPOT_S = 0.02
+SHORTEST_WINDOW_S = 20.0
+# Cost of one token while others share the step, in units of a lone request's TPOT.
+PREFILL_SHARE = 1 / 64
+DECODE_SHARE = 1 / 50
+
+
+def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
+    """Seconds after which a request is given up although bytes still drip; the idle timeout catches silence much earlier.
+
+    A hundred times what the longest request would take alone (probed TTFT, and probed TPOT for each of its input and output
+    tokens: a prompt token never costs more than an output token), at least ten minutes. An honest answer slowed 64-fold by
+    the load is so kept with room to spare. Without a probe a lone request is taken to need 1 s and 20 ms a token.
+    """
+    ttft_s, tpot_s = _pace(endpoint) or (ASSUMED_TTFT_S, ASSUMED_TPOT_S)
+    tokens = lengths.longest(profile.isl) + lengths.longest(profile.osl)
+    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + tokens * tpot_s))
+
+
+def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
+    """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end (an upper bound).
+
+    Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e, what it costs the others, is its
+    input tokens at 1/64 and its output tokens at 1/50 of a lone TPOT. That holds within a factor of two for 8B to 120B
+    models on one to eight accelerators at 1K/1K, 8K/1K and 1K/8K; a server that does not batch is slower.
+    """
+    levels = (plan.grid or doubling(plan.max_concurrency)) * plan.repeats
+    pace = _pace(endpoint)
+    if pace is None:
+        return Expected(cells=len(levels))
+    cells = [_cell(plan, level, *pace) for level in levels]
+    requests = sum(count for count, _ in cells)
+    return Expected(
+        cells=len(cells),
+        requests=round(requests),
+        input_tokens=round(requests * lengths.expected(plan.profile.isl)),
+        output_tokens=round(requests * lengths.expected(plan.profile.osl)),
+        seconds=sum(seconds for _, seconds in cells),
+    )
+
+
+def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
+    """(requests, seconds) of one cell: start, window, tail."""
+    isl, osl = lengths.expected(plan.profile.isl), lengths.expected(plan.profile.osl)
+    alone_s = ttft_s + (isl * PREFILL_SHARE + osl) * tpot_s
+    others_s = (isl * PREFILL_SHARE + osl * DECODE_SHARE) * tpot_s
+    in_flight = level * alone_s / max(0.1, 1 - level * others_s) if plan.kind in OPEN else level
+    e2e_s = alone_s + max(0.0, in_flight - 1) * others_s
+    rate = level if plan.kind in OPEN else level / e2e_s
+    start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
+    seconds = start_s + _window_s(plan, e2e_s, rate) + e2e_s
+    return rate * seconds, seconds
+
+
+def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
+    """`--duration` is the window but never below one E2E, `--requests` the least cohort, the cap the most time."""
+    limits = plan.limits
+    asked_s = max(limits.duration_s, e2e_s) if limits.duration_s is not None else max(SHORTEST_WINDOW_S, 2 * e2e_s)
+    cohort_s = 0.0 if limits.requests is None else limits.requests / rate
+    return min(limits.cap_s, max(asked_s, cohort_s))
+
+
+def _pace(endpoint: Endpoint | None) -> tuple[float, float] | None:
+    """(TTFT, TPOT) of a lone request, where both are known and make sense."""
+    if endpoint is None or endpoint.ttft_s is None or endpoint.tpot_s is None:
+        return None
+    known = math.isfinite(endpoint.ttft_s) and math.isfinite(endpoint.tpot_s) and endpoint.ttft_s > 0 and endpoint.tpot_s >= 0
+    return (endpoint.ttft_s, endpoint.tpot_s) if known else None

@@ -1,0 +1,45 @@
+"""Which loads a sweep visits when the user says so, and the doubling ladder when not."""
+
+from __future__ import annotations
+
+import math
+
+from sweep.errors import UsageError
+from sweep.model import LoadKind
+
+MOST_SLOTS = 65_535  # ports one client address has towards one endpoint
+_HINT = {True: "concurrencies as in --grid 1,2,4,8", False: "requests per second as in --rate 0.5,1,2"}
+
+
+def parse_grid(text: str, kind: LoadKind = "closed") -> tuple[float, ...]:
+    """Levels in the order given. Raises UsageError: empty, not a number, not above 0, twice, or part of a slot."""
+    closed = kind == "closed"
+    levels: list[float] = []
+    for part in text.split(","):
+        level = _level(part.strip(), text, closed)
+        if level in levels:
+            raise UsageError(f"grid {text!r}: {level:g} appears twice", "use --repeat to measure a level more than once")
+        levels.append(level)
+    return tuple(levels)
+
+
+def doubling(max_level: float) -> tuple[float, ...]:
+    """1, 2, 4, … up to `max_level`."""
+    if not max_level >= 1:
+        raise UsageError(f"the largest concurrency is {max_level:g}", "give 1 or more")
+    return tuple(float(2**power) for power in range(int(math.log2(max_level)) + 1))
+
+
+def _level(part: str, text: str, closed: bool) -> float:
+    try:
+        level = float(part)
+    except ValueError:
+        what = f"{part!r} is not a number" if part else "a level is missing"
+        raise UsageError(f"grid {text!r}: {what}", _HINT[closed]) from None
+    if not math.isfinite(level) or level <= 0:
+        raise UsageError(f"grid {text!r}: {part} is not a load; levels are above 0", _HINT[closed])
+    if closed and level != int(level):
+        raise UsageError(f"grid {text!r}: {part} is not a whole number of requests in flight", _HINT[closed])
+    if closed and level > MOST_SLOTS:
+        raise UsageError(f"grid {text!r}: {part} is more than one client can hold open ({MOST_SLOTS})", _HINT[closed])
+    return level

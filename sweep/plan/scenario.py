@@ -1,0 +1,108 @@
+"""A profile and what the user asked for become a plan; a plan and a level become a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sweep.errors import UsageError
+from sweep.model import Cell, Endpoint, Limits, Load, LoadKind, Plan, Profile, Slo, StartKind
+from sweep.plan import slo
+from sweep.plan.arrival import OPEN
+from sweep.plan.budget import deadline_s
+from sweep.plan.hashing import mixed
+
+MAX_CONCURRENCY = 512
+
+
+def make_plan(
+    profile: Profile,
+    *,
+    slos: Sequence[Slo],
+    seed: int,
+    grid: tuple[float, ...] | None = None,
+    duration_s: float | None = None,
+    requests: int | None = None,
+    max_concurrency: int | None = None,
+    kind: LoadKind = "closed",
+    shape: float | None = None,
+    start: StartKind | None = None,
+    repeats: int = 1,
+    cap_s: float = 600.0,
+    idle_timeout_s: float = 60.0,
+) -> Plan:
+    """What the user gave wins over what the profile says; the profile's SLOs are judged beside the user's.
+
+    Raises UsageError where the wishes are impossible or contradict each other.
+    """
+    for name, value in (("duration", duration_s), ("cap", cap_s), ("idle timeout", idle_timeout_s)):
+        if value is not None and not 0 < value < math.inf:
+            raise UsageError(f"{name} of {value:g} s", "give a time above 0, e.g. 30s")
+    for name, count in (("requests", requests), ("repeats", repeats), ("max concurrency", max_concurrency)):
+        if count is not None and count < 1:
+            raise UsageError(f"{name}: {count}", "give 1 or more")
+    if kind in OPEN and grid is None:
+        raise UsageError(f"{kind} arrivals need their rates", "name them in requests per second, e.g. --rate 2,4,8")
+    limit = _limit(profile, grid, max_concurrency, kind)
+    return Plan(
+        profile=profile,
+        slos=_slos(profile, slos),
+        kind=kind,
+        limits=Limits(
+            duration_s=profile.duration_s if duration_s is None else duration_s,
+            requests=requests,
+            cap_s=cap_s,
+            idle_timeout_s=idle_timeout_s,
+            deadline_s=deadline_s(profile, None),
+        ),
+        start=profile.start if start is None else start,
+        seed=seed,
+        grid=grid,
+        max_concurrency=limit,
+        repeats=repeats,
+        shape=shape,
+    )
+
+
+def make_cell(plan: Plan, endpoint: Endpoint | None, *, index: int, level: float, repeat: int, first_request: int) -> Cell:
+    """The cell at one level. Its seed depends on (plan, level, repeat), so it is the same cell wherever it stands in the order."""
+    limits = plan.limits
+    return Cell(
+        index=index,
+        profile=plan.profile,
+        load=Load(kind=plan.kind, level=level, shape=plan.shape),
+        limits=Limits(
+            duration_s=limits.duration_s,
+            requests=limits.requests,
+            cap_s=limits.cap_s,
+            idle_timeout_s=limits.idle_timeout_s,
+            deadline_s=deadline_s(plan.profile, endpoint),
+        ),
+        start=plan.start,
+        seed=_seed(plan.seed, level, repeat),
+        repeat=repeat,
+        first_request=first_request,
+    )
+
+
+def _limit(profile: Profile, grid: tuple[float, ...] | None, asked: int | None, kind: LoadKind) -> int:
+    """The most slots the sweep may open: as asked; else what the profile and the grid need."""
+    limit = asked or profile.max_concurrency or MAX_CONCURRENCY
+    if grid is None or kind in OPEN:
+        return limit
+    top = int(max(grid))
+    if asked is not None and top > asked:
+        raise UsageError(
+            f"grid asks for {top} requests in flight, the limit is {asked}", "raise --max-concurrency or shorten --grid"
+        )
+    return max(limit, top)
+
+
+def _slos(profile: Profile, given: Sequence[Slo]) -> tuple[Slo, ...]:
+    declared = (item for text in profile.slos for item in slo.parse(text))
+    return tuple({item.name: item for item in (*given, *declared)}.values())
+
+
+def _seed(seed: int, level: float, repeat: int) -> int:
+    """32 bits, so that JSON readers of every language keep it exact."""
+    return mixed(mixed(mixed(seed) ^ round(level * 1e6)) ^ repeat) >> 32
