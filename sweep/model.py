@@ -300,6 +300,7 @@ class Window(Noun, frozen=True, kw_only=True):
     begin_reason: str
     end_reason: str
     resolved: bool = True
+    due: Literal["sent_ns", "planned_ns"] = "sent_ns"  # the column that places a request inside or outside
 
     @property
     def seconds(self) -> float:
