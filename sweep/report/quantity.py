@@ -1,0 +1,115 @@
+"""What a point says, as estimates, and how a number is written. Missing is "–", never 0."""
+
+from __future__ import annotations
+
+from math import floor, isfinite, log10
+
+from sweep.model import Bound, Estimate, Load, Point, Slo
+
+MISSING = "–"
+
+
+def metric(point: Point, name: str, statistic: str) -> Estimate | None:
+    """The estimate of `name` (`ttft_s`) at `statistic` (`p99`), None when the point has none."""
+    estimate = point.metrics.get(name, {}).get(statistic)
+    return None if estimate is None or estimate.value is None else estimate
+
+
+def rate(point: Point, name: str = "output_tok_per_s") -> Estimate | None:
+    estimate = point.rates.get(name)
+    return None if estimate is None or estimate.value is None else estimate
+
+
+def interactivity(point: Point, statistic: str = "p50") -> Estimate | None:
+    """1/TPOT in tok/s/user, its interval turned with it; None where TPOT is missing or zero."""
+    tpot = metric(point, "tpot_s", statistic)
+    if tpot is None or not tpot.value or tpot.value <= 0:
+        return None
+    return Estimate(
+        value=1 / tpot.value,
+        low=1 / tpot.high if tpot.high else None,
+        high=1 / tpot.low if tpot.low else None,
+        n=tpot.n,
+        n_eff=tpot.n_eff,
+        few=tpot.few,
+    )
+
+
+def failed(point: Point) -> int:
+    """Requests of the cohort that did not end well."""
+    return point.cohort - point.outcomes.get("ok", 0)
+
+
+def by_load(points: tuple[Point, ...]) -> list[Point]:
+    return sorted(points, key=lambda point: (point.load.kind, point.load.level, point.repeat, point.cell))
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """`1692.3` -> `1,692`; `43.21` -> `43.2`; `0.00123` -> `0.00123`."""
+    if value is None or not isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - floor(log10(abs(value))))
+    rounded = round(value, places)
+    places = max(0, digits - 1 - floor(log10(abs(rounded))))
+    return f"{rounded:,.{places}f}"
+
+
+def seconds(value: float | None) -> str:
+    """A latency with its unit: `230 µs`, `45.2 ms`, `1.40 s`, `95.0 s`."""
+    if value is None or not isfinite(value):
+        return MISSING
+    if value < 1e-3:
+        return f"{significant(value * 1e6)} µs"
+    if value < 1:
+        return f"{significant(value * 1e3)} ms"
+    return f"{significant(value)} s"
+
+
+def duration(value: float | None) -> str:
+    """A waiting time for people: `8 s`, `3 min`, `1 h 20 min`."""
+    if value is None or not isfinite(value):
+        return MISSING
+    if value < 90:
+        return f"{max(1, round(value))} s"
+    minutes = round(value / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def count(value: float | None) -> str:
+    """A count for people: `850`, `12.3 k`, `4.10 M`."""
+    if value is None or not isfinite(value):
+        return MISSING
+    if value < 10_000:
+        return f"{value:,.0f}"
+    return f"{significant(value / 1e3)} k" if value < 999_500 else f"{significant(value / 1e6)} M"
+
+
+def percent(share: float | None) -> str:
+    """`1` -> `100 %`; `0.9996` -> `99.9 %`: never rounded up to all, nor down to none."""
+    if share is None or not isfinite(share):
+        return MISSING
+    if share in (0, 1):
+        return f"{share * 100:.0f} %"
+    return f"{min(99.9, max(0.1, share * 100)):.1f} %"
+
+
+def level(load: Load) -> str:
+    """The load as a table shows it: slots for closed loops, requests per second for open ones."""
+    return f"{load.level:g}" if load.kind == "closed" else f"{load.level:g}/s"
+
+
+def level_in_words(load: Load) -> str:
+    return f"concurrency {load.level:g}" if load.kind == "closed" else f"{load.level:g} requests/s"
+
+
+def bound_text(bound: Bound) -> str:
+    """`p99 TTFT ≤ 450 ms`, or `TTFT ≤ 500 ms` for a bound on every request."""
+    limit = f"{bound.limit_s * 1e3:g} ms" if bound.limit_s < 1 else f"{bound.limit_s:g} s"
+    which = "" if bound.quantile is None else f"p{bound.quantile * 100:g} "
+    return f"{which}{bound.metric.upper()} ≤ {limit}"
+
+
+def slo_text(slo: Slo) -> str:
+    return ", ".join(bound_text(bound) for bound in slo.bounds)
