@@ -31,13 +31,13 @@ def offsets_ns(load: Load, seed: int, first: int, count: int) -> NDArray[np.int6
     `constant` begins at 0; `poisson` and `gamma` begin one gap after 0. Raises UsageError for a load that has no schedule.
     """
     if load.kind == "constant":
-        return np.rint(np.arange(first, first + count) * (1e9 / load.level)).astype(np.int64)
+        return np.asarray(np.rint(np.arange(first, first + count) * (1e9 / load.level)), np.int64)
     if load.kind not in OPEN:
         raise UsageError(f"{load.kind} load has no arrival schedule", f"use one of {', '.join(OPEN)}")
     block, skipped = divmod(first, _BLOCK)
     before_ns = sum(_block_ns(load, seed, earlier) for earlier in range(block))
     gaps_ns = _gaps_ns(load, seed, block * _BLOCK, skipped + count)
-    return np.asarray(before_ns + np.cumsum(gaps_ns)[skipped:], np.int64)
+    return np.asarray(np.cumsum(gaps_ns)[skipped:] + np.int64(before_ns))
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,153 @@
+"""Prompts of an exact number of words, different from the first word on in every request of every run.
+
+A kind's material is built once per process, always the same; a prompt is a nonce word and a slice of it, so its cost is that
+of copying a string. The nonce is twelve digits: for the tokenizers in use, which split digits singly or in threes, always the
+same number of tokens, and different at once, so that no server finds two prompts' first block of tokens in its prefix cache.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+
+from sweep.errors import UsageError
+from sweep.prompt import words as table
+
+_CORPUS_WORDS = 1 << 15
+_NONCES = 10**12
+_STRIDE = 618_033_988_749  # coprime to _NONCES: distinct for every request, far apart for neighbours (golden ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    text: str
+    starts: list[int]  # of each word in `text`
+    ends: list[int]
+    entries: list[int]  # words a prompt may begin with: the first of a sentence or function
+    gap: str  # between the nonce and the body, and where the material begins anew
+
+
+def compose(kind: str, words: int, seed: int, request: int, nonce: str) -> str:
+    """A prompt of exactly `words` >= 1 words of `prose`, `code` or `random`, the nonce word first.
+
+    A function of its arguments alone. `nonce` is what tells one run from another; UsageError for an unknown kind.
+    """
+    corpus = _corpus(kind)
+    first = f"{(_number(f'{nonce}/{seed}') + request * _STRIDE) % _NONCES:012d}"
+    if words <= 1:
+        return first
+    entry = corpus.entries[_number(f"{nonce}/{seed}/{request}") % len(corpus.entries)]
+    return f"{first}{corpus.gap}{_slice(corpus, entry, words - 1)}"
+
+
+def _slice(corpus: Corpus, begin: int, count: int) -> str:
+    """`count` words from word `begin` on, beginning anew where the material ends."""
+    parts: list[str] = []
+    while count > 0:
+        end = min(begin + count, len(corpus.starts))
+        parts.append(corpus.text[corpus.starts[begin] : corpus.ends[end - 1]])
+        count -= end - begin
+        begin = 0
+    return corpus.gap.join(parts)
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+@cache
+def _corpus(kind: str) -> Corpus:
+    if kind not in _MAKERS:
+        raise UsageError(f"unknown text kind {kind!r}", f"known: {', '.join(KINDS)}")
+    make, gap = _MAKERS[kind]
+    source = make(random.Random(kind))
+    pieces: list[str] = []
+    entries: list[int] = []
+    total = 0
+    while total < _CORPUS_WORDS:
+        pieces.append(next(source))
+        entries.append(total)
+        total += len(pieces[-1].split())
+    text = gap.join(pieces)
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    return Corpus(text, [start for start, _ in spans], [end for _, end in spans], entries, gap)
+
+
+def _prose(source: random.Random) -> Iterator[str]:
+    """Sentences of much the same length, so that punctuation is spread evenly."""
+    slots = {"D": table.DETERMINERS, "A": table.ADJECTIVES, "N": table.NOUNS, "V": table.VERBS, "P": table.PREPOSITIONS}
+    slots |= {"R": table.ADVERBS, "J": table.JOINS}
+    shapes = ("DANVDNPDN JDNV", "DNRVDANPDAN", "PDANDNVDAN", "DNVJDANRVDN", "RDNVDANPDN", "DANPDNVDANPDN")
+    while True:
+        shape = source.choice(shapes).replace(" ", "")
+        yield " ".join(source.choice(slots[letter]) for letter in shape).capitalize() + "."
+
+
+def _random(source: random.Random) -> Iterator[str]:
+    """Words in no order, for those who want text that no model can foresee."""
+    while True:
+        yield " ".join(source.choices(table.EVERY, k=16))
+
+
+def _code(source: random.Random) -> Iterator[str]:
+    while True:
+        a, b, c, d = source.sample(table.NOUNS, 4)
+        verb, other = source.sample(table.VERBS, 2)
+        n, m = source.randrange(2, 10), source.randrange(10, 100)
+        yield source.choice(_FUNCTIONS).format(a=a, b=b, c=c, d=d, verb=verb, other=other, n=n, m=m)
+
+
+_FUNCTIONS = (
+    """\
+def {verb}_{a}({b}, {c}={m}):
+    {d} = {n} * {c} + len({b})
+    if {d} > {m}:
+        return {b}[{n}]
+    return {d}
+""",
+    """\
+def {verb}_{a}({b}):
+    total = 0
+    for {c} in {b}:
+        if {c} % {n} == 0:
+            total += {c} * {m}
+    return total
+""",
+    """\
+class {a}_{b}:
+    def __init__(self, {c}, {d}={m}):
+        self.{c} = {c}
+        self.{d} = {d} or {n}
+
+    def {verb}(self, {b}):
+        self.{c} += {b} - self.{d}
+        return self.{c}
+""",
+    """\
+def {other}_{c}({a}, {b}):
+    {d} = {{}}
+    while {a} and len({d}) < {m}:
+        {c} = {a}.pop()
+        {d}[{c}] = {b}.get({c}, {n})
+    return sorted({d}.items())
+""",
+    """\
+async def {verb}_{d}({a}, {b}={n}):
+    try:
+        {c} = await {a}.{other}({b})
+    except ValueError as error:
+        raise RuntimeError("{d} {verb} {m}") from error
+    return [{c}[{b}] for {b} in range({m})]
+""",
+)
+
+_MAKERS: dict[str, tuple[Callable[[random.Random], Iterator[str]], str]] = {
+    "prose": (_prose, " "),
+    "code": (_code, "\n"),
+    "random": (_random, " "),
+}
+KINDS = tuple(_MAKERS)
