@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-NOUNS = (
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+NOUNS = _words(
     "time year people way day man thing woman life child world school state family student group country problem hand part "
     "place case week company system program question work government number night point home water room mother area money "
     "story fact month lot right study book eye job word business issue side kind head house service friend father power hour "
@@ -23,36 +28,36 @@ NOUNS = (
     "desk sofa carpet candle stove oven roof tower castle temple museum library hotel garage factory mine port beach cliff "
     "desert jungle planet moon cloud sky sun leaf root seed flower rose grass wood metal iron silver gold copper oil salt "
     "sugar butter cheese egg meat fish soup rice potato onion apple orange lemon grape cake dog cat cow sheep pig mouse"
-).split()
+)
 
-VERBS = (
+VERBS = _words(
     "found gave told asked felt tried left called kept began helped showed heard played ran moved lived held brought wrote "
     "sat stood lost paid met set learned changed led watched followed stopped created spoke read spent grew opened walked won "
     "taught offered remembered considered loved bought served sent built reached raised passed sold decided returned explained "
     "hoped developed carried broke received agreed supported hit produced covered caught drew chose crossed joined turned "
     "visited needed used liked saw took made knew wanted looked pulled pushed shared filled counted measured planned painted"
-).split()
+)
 
-ADJECTIVES = (
+ADJECTIVES = _words(
     "good new first last long great little own other old right big high different small large next early young important few "
     "public bad same able human local sure late hard major better economic strong possible whole free military true federal "
     "international full special easy clear recent certain personal open red difficult available likely short single medical "
     "current wrong private past foreign fine common poor natural significant similar hot dead central happy serious ready "
     "simple left physical general environmental financial blue democratic dark various entire close legal religious cold final "
     "main green nice huge popular traditional cultural quiet warm bright deep wide empty soft heavy calm gentle narrow"
-).split()
-
-ADVERBS = (
-    "also often soon again never always together already almost later ever slowly quickly finally usually simply clearly "
-    "recently certainly probably suddenly nearly rarely perhaps indeed quietly once today still early far"
-).split()
-
-PREPOSITIONS = (
-    "with from about into over after under between through during before without against near behind across toward".split()
 )
 
-JOINS = "and but while because so when until since though although".split()
+ADVERBS = _words(
+    "also often soon again never always together already almost later ever slowly quickly finally usually simply clearly "
+    "recently certainly probably suddenly nearly rarely perhaps indeed quietly once today still early far"
+)
 
-DETERMINERS = "the a this that every each one some another his her their our my".split()
+PREPOSITIONS = _words(
+    "with from about into over after under between through during before without against near behind across toward"
+)
+
+JOINS = _words("and but while because so when until since though although")
+
+DETERMINERS = _words("the this that every each one some another his her their our my")
 
 EVERY = tuple(dict.fromkeys(NOUNS + VERBS + ADJECTIVES + ADVERBS + PREPOSITIONS + JOINS + DETERMINERS))
