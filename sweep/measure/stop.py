@@ -1,0 +1,150 @@
+"""Go on, enough, or abort: asked about twice a second of a running cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.measure.overload import overloaded
+from sweep.measure.window import due_column, is_open, place
+from sweep.model import Cell, Live, Outcome, Window
+from sweep.records import INT, ORDER, Records
+
+MIN_WINDOW_S = 20.0
+MIN_E2E = 2.0
+JUDGE_FAILURES_FROM = 20
+FAILURES_TOLERATED = 0.5
+LIVE_S = 10.0  # what "now" means to somebody watching
+
+CAP = "cap"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`end_ns` is the end of the window when `kind` is enough; the load goes on until the cohort has ended."""
+
+    kind: Literal["go", "enough", "abort"]
+    end_ns: int | None
+    reason: str
+    live: Live
+
+
+def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: int) -> Decision:
+    """Whether the cell may end, from the requests that ended and those in flight. Reads columns, never chunks.
+
+    Enough: the window is as long as demanded (`duration_s`, else max(20 s, 2 median E2E); never below one median E2E) and
+    the cohort has `requests`; or `cap_s` is over, which leaves the point unresolved. Abort: half of the requests fail, the
+    backlog of an open loop grows, or the cap comes before a steady state.
+    """
+    rows = _together(done, open)
+    counted = ~np.isin(done["outcome"], [Outcome.CUT.value, Outcome.UNSENT.value])
+    failed = counted & (done["outcome"] != Outcome.OK)
+    e2e_s = _median_e2e_s(cell, done, failed)
+    window = place(cell, rows, now_ns)
+    end_ns = _demanded_end(cell, rows, window, e2e_s, now_ns)
+    live = _live(cell, done, rows, failed, window, end_ns, e2e_s, started_ns, now_ns)
+
+    def decided(kind: Literal["go", "enough", "abort"], reason: str, at_ns: int | None = None) -> Decision:
+        return Decision(kind, at_ns, reason, live)
+
+    failures = int(failed.sum())
+    if len(done) >= JUDGE_FAILURES_FROM and failures > FAILURES_TOLERATED * int(counted.sum()):
+        return decided("abort", "no request succeeds" if failures == int(counted.sum()) else "most requests fail")
+    if is_open(cell.load) and overloaded(rows, e2e_s, now_ns):
+        return decided("abort", "offered > capacity")
+    if cell.load.kind == "offline":
+        if len(open) or len(done) < (cell.limits.requests or 1):
+            return decided("go", "the set is being answered")
+        return decided("enough", "the whole set is answered", int(done["end_ns"].max()) + 1)
+    if window is not None and end_ns is not None and end_ns <= now_ns:
+        return decided("enough", "duration" if cell.limits.duration_s else "long enough", end_ns)
+    if now_ns - started_ns >= cell.limits.cap_s * 1e9:
+        return decided("abort", CAP) if window is None else decided("enough", CAP, now_ns)
+    return decided("go", "no steady state yet" if window is None else "the window is open")
+
+
+def demanded_s(cell: Cell, e2e_s: float) -> float:
+    """How long the window must be, given the median E2E."""
+    if cell.limits.duration_s is not None:
+        return max(cell.limits.duration_s, e2e_s)
+    return max(MIN_WINDOW_S, MIN_E2E * e2e_s)
+
+
+def _demanded_end(cell: Cell, rows: Records, window: Window | None, e2e_s: float | None, now_ns: int) -> int | None:
+    """When the window satisfies every demand: exactly, with a duration; else now, once it does. None: not yet to be said."""
+    if window is None or e2e_s is None:
+        return None
+    span_ns = round(demanded_s(cell, e2e_s) * 1e9)
+    end_ns = window.begin_ns + span_ns
+    if cell.limits.requests is not None:
+        due_ns = np.sort(rows[window.due][rows[window.due] >= window.begin_ns])
+        if len(due_ns) < cell.limits.requests:
+            return None
+        end_ns = max(end_ns, int(due_ns[cell.limits.requests - 1]) + 1)
+    return end_ns if cell.limits.duration_s is not None else max(end_ns, now_ns)
+
+
+def _together(done: Records, open: Records) -> Records:
+    columns: dict[str, NDArray[Any]] = {name: np.concatenate([done[name], open[name]]) for name in ORDER if name in _READ}
+    empty = np.empty(0, np.int64)
+    return Records(columns, np.zeros(len(done) + len(open) + 1, np.int64), empty, empty)
+
+
+_READ = {name for name in INT if name.endswith("_ns")} | {"worker", "osl", "outcome", "chunks"}
+
+
+def _median_e2e_s(cell: Cell, done: Records, failed: NDArray[np.bool_]) -> float | None:
+    took_ns = (done["last_ns"] - done[due_column(cell.load)])[~failed & done.present("last_ns")]
+    return float(np.median(took_ns)) / 1e9 if len(took_ns) else None
+
+
+def _live(
+    cell: Cell,
+    done: Records,
+    rows: Records,
+    failed: NDArray[np.bool_],
+    window: Window | None,
+    end_ns: int | None,
+    e2e_s: float | None,
+    started_ns: int,
+    now_ns: int,
+) -> Live:
+    recent_ns = now_ns - round(LIVE_S * 1e9)
+    fresh = rows.present("first_ns") & (rows["first_ns"] >= recent_ns)
+    ttft_ns = (rows["first_ns"] - rows[due_column(cell.load)])[fresh]
+    return Live(
+        elapsed_s=(now_ns - started_ns) / 1e9,
+        left_s=_left_s(cell, window, end_ns, e2e_s, started_ns, now_ns),
+        ended=len(done),
+        failed=int(failed.sum()),
+        in_flight=int((rows.present("sent_ns") & ~rows.present("end_ns")).sum()),
+        output_tok_per_s=_recent_tokens_per_s(rows, max(recent_ns, started_ns), now_ns),
+        ttft_p50_s=float(np.median(ttft_ns)) / 1e9 if len(ttft_ns) else None,
+        stage="start" if window is None else "window" if end_ns is None or end_ns > now_ns else "tail",
+    )
+
+
+def _left_s(
+    cell: Cell, window: Window | None, end_ns: int | None, e2e_s: float | None, started_ns: int, now_ns: int
+) -> float | None:
+    """What is left, the tail of one E2E included; a cold start is expected to last two."""
+    if e2e_s is None or (cell.limits.requests is not None and end_ns is None):
+        return None
+    begin_ns = window.begin_ns if window is not None else max(now_ns, started_ns + round(2e9 * e2e_s))
+    until_ns = end_ns if end_ns is not None and cell.limits.duration_s else begin_ns + round(demanded_s(cell, e2e_s) * 1e9)
+    return max(0.0, min((until_ns - now_ns) / 1e9, cell.limits.cap_s) + e2e_s)
+
+
+def _recent_tokens_per_s(rows: Records, since_ns: int, now_ns: int) -> float | None:
+    """Each answer's tokens spread evenly from its first to its last: near enough for the eye, and no chunk is read."""
+    live = rows.present("last_ns") & (rows["last_ns"] > since_ns)
+    if now_ns <= since_ns or not live.any():
+        return None
+    osl, chunks = rows["osl"][live], rows["chunks"][live]
+    tokens = np.where(rows.present("osl")[live], osl, np.where(rows.present("chunks")[live], chunks, 0)).astype(np.float64)
+    first_ns, last_ns = rows["first_ns"][live], rows["last_ns"][live]
+    inside = (last_ns - np.maximum(first_ns, since_ns)) / np.maximum(last_ns - first_ns, 1)
+    return float((tokens * np.where(last_ns > first_ns, inside, 1.0)).sum() / ((now_ns - since_ns) / 1e9))

@@ -1,0 +1,129 @@
+"""Where the measured interval of a cell begins and ends, and which requests belong to it.
+
+Nothing here looks at what happened after `now_ns`, so a window placed while the cell runs is the window placed afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.measure.slots import NEVER, Chains, chains
+from sweep.measure.steady import mser5
+from sweep.model import Cell, Load, Outcome, Phase, Window
+from sweep.records import Records
+
+OPEN_KINDS = frozenset({"poisson", "constant", "gamma", "trace"})
+MSER_REQUESTS = 200
+
+Bools = NDArray[np.bool_]
+
+
+def is_open(load: Load) -> bool:
+    """Arrivals follow a schedule of their own: latency counts from `planned_ns`."""
+    return load.kind in OPEN_KINDS
+
+
+def slots_of(load: Load) -> int:
+    return 1 if load.kind == "single" else round(load.level)
+
+
+def due_column(load: Load) -> Literal["sent_ns", "planned_ns"]:
+    """The column that says when a request was due: what places it in the cohort, and where its latency starts."""
+    return "planned_ns" if is_open(load) else "sent_ns"
+
+
+def place(cell: Cell, records: Records, now_ns: int) -> Window | None:
+    """The window [begin, now) of what had happened by `now_ns`, None while the cell has not reached a steady state."""
+    found = _begin(cell, records, now_ns)
+    if found is None or found[0] >= now_ns:
+        return None
+    begin_ns, reason = found
+    if cell.limits.duration_s is None and cell.load.kind != "offline":  # a demanded length is not shortened
+        later_ns = _mser_begin(cell, records, begin_ns, now_ns)
+        if later_ns > begin_ns:
+            begin_ns, reason = later_ns, f"{reason}, then MSER-5"
+    return Window(begin_ns=begin_ns, end_ns=now_ns, begin_reason=reason, end_reason="now", due=due_column(cell.load))
+
+
+def with_phases(records: Records, window: Window | None) -> Records:
+    """Every request's phase: warmup before the window, measured when due inside it, filler after; warmup without a window.
+
+    A request that was never sent is placed by its plan.
+    """
+    phase = np.full(len(records), Phase.WARMUP.value, dtype=object)
+    if window is not None:
+        due_ns = np.where(records.present(window.due), records[window.due], records["planned_ns"])
+        phase[due_ns >= window.begin_ns] = Phase.MEASURED.value
+        phase[due_ns >= window.end_ns] = Phase.FILLER.value
+    return records.replace(phase=phase)
+
+
+def _begin(cell: Cell, records: Records, now_ns: int) -> tuple[int, str] | None:
+    sent = np.flatnonzero(records.present("sent_ns") & (records["sent_ns"] < now_ns))
+    if len(sent) == 0:
+        return None
+    if cell.load.kind == "offline":
+        return int(records["sent_ns"][sent].min()), "the first request"
+    if is_open(cell.load):
+        return _open_begin(records, now_ns)
+    return _closed_begin(cell, records, sent, now_ns)
+
+
+def _closed_begin(cell: Cell, records: Records, sent: NDArray[np.intp], now_ns: int) -> tuple[int, str] | None:
+    sent_ns = records["sent_ns"][sent]
+    end_ns = records["end_ns"][sent]
+    end_ns = np.where(records.present("end_ns")[sent] & (end_ns <= now_ns), end_ns, NEVER)
+    chain = chains(sent_ns, end_ns, records["worker"][sent])
+    if len(chain.first) < slots_of(cell.load):
+        return None
+    first_end_ns = int(end_ns[chain.first].max())
+    answered_ns = records["first_ns"][sent]
+    answered_ns = np.where(records.present("first_ns")[sent] & (answered_ns <= now_ns), answered_ns, end_ns)
+    first_token_ns = int(answered_ns[chain.first].max())
+    if cell.start == "equilibrium":
+        return None if first_token_ns == NEVER else (first_token_ns, "every warm request's first token")
+    second_end_ns = _second_end_ns(chain, end_ns)
+    if second_end_ns != NEVER:
+        return second_end_ns, "every slot's second completion"
+    if now_ns - int(sent_ns.min()) < cell.limits.cap_s * 1e9:
+        return None
+    if first_end_ns != NEVER:
+        return first_end_ns, "every slot's first completion: the cap came before the second"
+    return None if first_token_ns == NEVER else (first_token_ns, "every slot's first token: the cap came before a completion")
+
+
+def _second_end_ns(chain: Chains, end_ns: NDArray[np.int64]) -> int:
+    return NEVER if (chain.second < 0).any() else int(end_ns[chain.second].max())
+
+
+def _open_begin(records: Records, now_ns: int) -> tuple[int, str] | None:
+    planned = records.present("planned_ns")
+    ended = planned & records.present("end_ns") & (records["end_ns"] <= now_ns)
+    if not ended.any():
+        return None
+    took_ns = records["end_ns"][ended] - records["planned_ns"][ended]
+    rank = int(np.ceil(0.99 * len(took_ns) - 1e-9)) - 1
+    first_ns = int(records["planned_ns"][planned].min())
+    return first_ns + int(np.partition(took_ns, rank)[rank]), "p99 E2E after the first arrival"
+
+
+def _mser_begin(cell: Cell, records: Records, begin_ns: int, now_ns: int) -> int:
+    """`begin_ns`, or the due time of the first request that MSER-5 keeps, on TTFT and on TPOT."""
+    due_ns = records[due_column(cell.load)]
+    rows = np.flatnonzero((due_ns >= begin_ns) & records.present("first_ns") & (records["end_ns"] <= now_ns))
+    if len(rows) < MSER_REQUESTS:
+        return begin_ns
+    rows = rows[records["outcome"][rows] == Outcome.OK]
+    if len(rows) < MSER_REQUESTS:
+        return begin_ns
+    rows = rows[np.argsort(due_ns[rows], kind="stable")]
+    first_ns = records["first_ns"][rows]
+    cuts = [mser5((first_ns - due_ns[rows]).astype(np.float64))]
+    many = records["osl"][rows] > 1
+    if many.sum() >= MSER_REQUESTS:
+        tpot_ns = (records["last_ns"][rows] - first_ns)[many] / (records["osl"][rows][many] - 1)
+        cuts.append(int(np.flatnonzero(many)[mser5(tpot_ns)]))
+    return max(begin_ns, int(due_ns[rows[max(cuts)]])) if max(cuts) > 0 else begin_ns
