@@ -1,0 +1,59 @@
+"""Points and what is known beside them, put together into the curve that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sweep.curve.frontier import default_axis, frontier, frontiers
+from sweep.curve.setup import Declared, four_questions
+from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
+
+
+def assemble(
+    points: Sequence[Point],
+    *,
+    name: str,
+    created_at: str,
+    run_id: str,
+    tool: Tool,
+    plan: Plan,
+    endpoint: Endpoint,
+    client: Mapping[str, Any],
+    declared: Declared | None = None,
+    findings: Sequence[Finding] = (),
+    complete: bool = True,
+) -> Curve:
+    """`findings` are those of the endpoint; those of the curve as a whole are added here."""
+    questions = four_questions(plan, endpoint, points, client, declared)
+    return Curve(
+        schema=SCHEMA,
+        name=name,
+        created_at=created_at,
+        run_id=run_id,
+        tool=tool,
+        profile=plan.profile,
+        slos=plan.slos,
+        plan=plan,
+        endpoint=endpoint,
+        scenario=questions.scenario,
+        constraint=questions.constraint,
+        software=questions.software,
+        hardware=questions.hardware,
+        client=questions.client,
+        price=questions.price,
+        points=tuple(points),
+        frontiers=frontiers(points),
+        findings=(*findings, *_own_findings(points, complete)),
+        complete=complete,
+    )
+
+
+def _own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
+    found = []
+    if not complete:
+        found.append(Finding(code="partial", data={"done": len(points)}))
+    levels = {point.load.level for point in points if not point.disqualified}
+    if len(levels) > 1 and len(frontier(points, default_axis(points)).vertices) == 1:
+        found.append(Finding(code="one-vertex"))
+    return found

@@ -1,0 +1,34 @@
+"""Files that are either as they were or complete: written beside, flushed to the disk, then renamed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sweep.errors import OutputError
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Raises OutputError when the folder or the disk refuses; an earlier file of that name is then untouched."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        _flush_folder(path.parent)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise OutputError(
+            f"{path}: {error.strerror or error}", "free some space or choose another folder with --out"
+        ) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    """A rename is on the disk only when its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

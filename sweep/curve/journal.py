@@ -1,0 +1,129 @@
+"""The journal of a running sweep: every finished cell is on the disk before the next begins.
+
+    DIR/journal/header.json            what is measured, written once
+    DIR/journal/cell-00003.parquet     the records of cell 3
+    DIR/journal/cell-00003.json        cell 3 and its point; its presence says that the cell is finished
+
+Files appear whole or not at all, so a crash loses at most the running cell. A file that is damaged all the same (a disk that
+lied) counts as not measured and is named in `damaged`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sweep.curve.files import write_atomically
+from sweep.curve.parquet import read_records, write_records
+from sweep.errors import ArtifactError, OutputError
+from sweep.model import Cell, Endpoint, Noun, Plan, Point, Tool
+from sweep.records import EMPTY, Records, concat
+
+SCHEMA = "sweep.journal/1"
+LOST_REQUESTS = 1_000_000  # more than a lost cell can have sent: a resumed sweep skips as many numbers
+
+
+class Header(Noun, frozen=True, kw_only=True):
+    """What a resumed run must know. `settings` are the run's own, never a key or a header value."""
+
+    schema: str = SCHEMA
+    name: str
+    created_at: str
+    run_id: str
+    tool: Tool
+    plan: Plan
+    endpoint: Endpoint
+    keep_chunks: bool = False
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Finished(Noun, frozen=True, kw_only=True):
+    cell: Cell
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """`finished` in the order of measurement; grows by `append` only."""
+
+    folder: Path
+    header: Header
+    finished: tuple[Finished, ...] = ()
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return tuple(one.point for one in self.finished)
+
+    def append(self, cell: Cell, point: Point, records: Records) -> Journal:
+        """The journal with one more finished cell, on the disk when this returns. Raises OutputError."""
+        stem = _stem(cell)
+        write_records(self.folder / f"{stem}.parquet", records, keep_chunks=self.header.keep_chunks)
+        entry = Finished(cell=cell, point=point)
+        write_atomically(self.folder / f"{stem}.json", msgspec.json.encode(entry))
+        return Journal(self.folder, self.header, (*self.finished, entry), self.damaged)
+
+    def records(self) -> Records:
+        """The records of every finished cell, in the order of measurement. Raises ArtifactError."""
+        parts = [read_records(self.folder / f"{_stem(one.cell)}.parquet") for one in self.finished]
+        return concat(parts) if parts else EMPTY
+
+    def next_index(self) -> int:
+        """The place in the order of measurement that the next cell takes."""
+        return 1 + max((one.cell.index for one in self.finished), default=-1)
+
+
+def create(run_folder: Path, header: Header) -> Journal:
+    """Starts a journal in an existing folder. Raises OutputError when one is there already or the folder refuses."""
+    folder = run_folder / "journal"
+    if (folder / "header.json").exists():
+        raise OutputError(
+            f"{run_folder} already holds a sweep", f"`sweep resume {run_folder}` goes on with it, --name starts another"
+        )
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: {error.strerror or error}", "choose another folder with --out") from error
+    write_atomically(folder / "header.json", msgspec.json.encode(header))
+    return Journal(folder, header)
+
+
+def reopen(run_folder: Path) -> Journal:
+    """The journal as the last run left it. Raises ArtifactError when there is none or its header is not readable."""
+    folder = run_folder / "journal"
+    try:
+        header = msgspec.json.decode((folder / "header.json").read_bytes(), type=Header)
+    except OSError as error:
+        raise ArtifactError(f"{run_folder}: no journal of a sweep", "name the folder that the interrupted run wrote") from error
+    except msgspec.MsgspecError as error:
+        raise ArtifactError(f"{folder / 'header.json'}: {error}", "start the sweep again") from error
+    if header.schema != SCHEMA:
+        raise ArtifactError(f"{run_folder}: journal of another sweep version ({header.schema})", "resume it with that version")
+    finished, damaged = [], []
+    for path in sorted(folder.glob("cell-*.json")):
+        try:
+            finished.append(_read(path))
+        except (OSError, ArtifactError, msgspec.MsgspecError):
+            damaged.append(path.name)
+    finished.sort(key=lambda one: one.cell.index)
+    return Journal(folder, header, tuple(finished), tuple(damaged))
+
+
+def next_request(records: Records, *, after_a_loss: bool) -> int:
+    """The first request number that no cell has used. After a loss the numbers a lost cell may have sent are skipped."""
+    used = 1 + int(records["request"].max()) if len(records) else 0
+    return used + LOST_REQUESTS if after_a_loss else used
+
+
+def _read(path: Path) -> Finished:
+    """Both files of a cell hold, or an error."""
+    entry = msgspec.json.decode(path.read_bytes(), type=Finished)
+    read_records(path.with_suffix(".parquet"))
+    return entry
+
+
+def _stem(cell: Cell) -> str:
+    return f"cell-{cell.index:05d}"
