@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from itertools import cycle
 
 from sweep.errors import UsageError
 from sweep.prompt import words as table
@@ -94,11 +95,12 @@ def _random(source: random.Random) -> Iterator[str]:
 
 
 def _code(source: random.Random) -> Iterator[str]:
-    while True:
+    """Functions in turn, so that every stretch of the material has the same tokens per word."""
+    for shape in cycle(_FUNCTIONS):
         a, b, c, d = source.sample(table.NOUNS, 4)
         verb, other = source.sample(table.VERBS, 2)
         n, m = source.randrange(2, 10), source.randrange(10, 100)
-        yield source.choice(_FUNCTIONS).format(a=a, b=b, c=c, d=d, verb=verb, other=other, n=n, m=m)
+        yield shape.format(a=a, b=b, c=c, d=d, verb=verb, other=other, n=n, m=m)
 
 
 _FUNCTIONS = (
