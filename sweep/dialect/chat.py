@@ -21,7 +21,7 @@ _CHUNK = "chat.completion.chunk"
 
 class Function(Wire, gc=False):
     name: str | None = None
-    arguments: str | None = None
+    arguments: Any = None
 
 
 class ToolCall(Wire, gc=False):
@@ -66,20 +66,25 @@ def encode(ask: Ask) -> bytes:
 
 
 def decode(data: bytes) -> Event:
-    if not data.startswith(b"{"):
-        return openai.marked(data)
     try:
         chunk = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        openai.refuse(error)
-    if not chunk.choices:
-        if chunk.usage is None and not chunk.error:
-            return openai.choiceless(data)
-        return openai.event_of(False, False, None, chunk.usage, None, chunk.error)
+    except (msgspec.DecodeError, RecursionError) as error:
+        mended = openai.mend(data)
+        if mended is None:
+            return openai.unusual(data, error)
+        return decode(mended)
+    choices = chunk.choices
+    if not choices:
+        return openai.choiceless(data, chunk.usage, chunk.error)
+    if len(choices) == 1 and chunk.usage is None and chunk.error is None:  # nearly every event: one delta of the answer
+        choice = choices[0]
+        said = choice.delta
+        if said is not None and type(said.content) is str and said.content and not (choice.finish_reason or choice.token_ids):
+            return openai.ANSWER_TOKEN
     answer = reasoning = False
     token_ids = 0
     finish = None
-    for choice in chunk.choices:
+    for choice in choices:
         said = choice.delta or choice.message
         answers = reasons = False
         if said is not None:
@@ -95,7 +100,7 @@ def decode(data: bytes) -> Event:
 
 
 def decode_whole(body: bytes) -> Event:
-    return msgspec.structs.replace(decode(body.strip()), done=True)
+    return msgspec.structs.replace(decode(body), done=True)
 
 
 def _channels(said: Delta) -> tuple[bool, bool]:
@@ -134,8 +139,8 @@ _decode_request = msgspec.json.Decoder(Request).decode
 def read(body: bytes) -> SimAsk:
     try:
         request = _decode_request(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        openai.refuse(error)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise openai.not_understood(error) from None
     if not request.messages:
         raise ValueError("messages must hold at least one message")
     return openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)

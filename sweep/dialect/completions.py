@@ -41,20 +41,24 @@ def encode(ask: Ask) -> bytes:
 
 
 def decode(data: bytes) -> Event:
-    if not data.startswith(b"{"):
-        return openai.marked(data)
     try:
         chunk = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        openai.refuse(error)
-    if not chunk.choices:
-        if chunk.usage is None and not chunk.error:
-            return openai.choiceless(data)
-        return openai.event_of(False, False, None, chunk.usage, None, chunk.error)
+    except (msgspec.DecodeError, RecursionError) as error:
+        mended = openai.mend(data)
+        if mended is None:
+            return openai.unusual(data, error)
+        return decode(mended)
+    choices = chunk.choices
+    if not choices:
+        return openai.choiceless(data, chunk.usage, chunk.error)
+    if len(choices) == 1 and chunk.usage is None and chunk.error is None:  # nearly every event: one piece of text
+        choice = choices[0]
+        if choice.text and not (choice.finish_reason or choice.token_ids):
+            return openai.ANSWER_TOKEN
     token = False
     token_ids = 0
     finish = None
-    for choice in chunk.choices:
+    for choice in choices:
         token |= bool(choice.text)
         token_ids += len(choice.token_ids or ())
         finish = choice.finish_reason or finish
@@ -63,7 +67,7 @@ def decode(data: bytes) -> Event:
 
 
 def decode_whole(body: bytes) -> Event:
-    return msgspec.structs.replace(decode(body.strip()), done=True)
+    return msgspec.structs.replace(decode(body), done=True)
 
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
@@ -79,8 +83,8 @@ _decode_request = msgspec.json.Decoder(Request).decode
 def read(body: bytes) -> SimAsk:
     try:
         request = _decode_request(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        openai.refuse(error)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise openai.not_understood(error) from None
     if not request.prompt:
         raise ValueError("prompt must not be empty")
     return openai.sim_ask(request, _text(request.prompt), DEFAULT_OSL)

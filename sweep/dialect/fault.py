@@ -9,7 +9,8 @@ import msgspec
 
 MAX_CHARS = 300
 ECHO_CHARS = 16
-_INPUT_ECHO = re.compile(r"""[,{(\s]*['"]?(?:input|input_value|prompt|messages|body)['"]?\s*[:=]\s*[\[{'"].*""", re.DOTALL)
+_READ_CHARS = 2048  # of an error that may be megabytes
+_INPUT_ECHO = re.compile(r"""[,{(\s]*['"]?\b(?:input|input_value|prompt|messages|body)['"]?\s*[:=]\s*[\[{'"].*""", re.DOTALL)
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
 
 
@@ -22,15 +23,23 @@ def explain(body: bytes) -> str:
     """The same for the body of an HTTP error, be it JSON, HTML or plain text; empty when the body is."""
     try:
         return describe(msgspec.json.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        text = body[:65536].decode("utf-8", "replace")
+    except (msgspec.DecodeError, RecursionError):
+        text = body[:_READ_CHARS].decode("utf-8", "replace")
         title = _TITLE.search(text)
         return shorten(title[1] if title else text)
 
 
+def parse(data: bytes) -> dict[str, Any]:
+    """The JSON object in `data`. ValueError when there is none."""
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+
+
 def shorten(text: str) -> str:
     """`text` in one line, cut where validators begin to echo the request (`'input': …`) and at `MAX_CHARS`."""
-    line = " ".join(_INPUT_ECHO.sub(" …", text).split())
+    line = " ".join(_INPUT_ECHO.sub(" …", text[:_READ_CHARS]).split())
     return line if len(line) <= MAX_CHARS else line[: MAX_CHARS - 1] + "…"
 
 
@@ -51,13 +60,16 @@ def redact(text: str, prompt: str) -> str:
     return "".join(kept)
 
 
-def _message(error: Any) -> str:
+def _message(error: Any, depth: int = 4) -> str:
     if isinstance(error, str):
         return error
+    if error is None or depth == 0:
+        return ""
     if isinstance(error, list):
-        return "; ".join(filter(None, map(_message, error)))
+        return "; ".join(filter(None, (_message(item, depth - 1) for item in error[:4])))
     if not isinstance(error, dict):
-        return "" if error is None else str(error)
-    message = next((said for key in ("message", "error", "detail", "msg", "errors") if (said := _message(error.get(key)))), "")
+        return str(error)
+    messages = (_message(error.get(key), depth - 1) for key in ("message", "error", "detail", "msg", "errors"))
+    message = next(filter(None, messages), "")
     kind = next((error[key] for key in ("type", "error_type", "code") if isinstance(error.get(key), str | int)), "")
     return f"{kind}: {message}" if kind and message and kind not in ("error", message) else message or str(kind)

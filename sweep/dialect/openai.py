@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,8 @@ DONE = Event(done=True)
 DONE_DATA = b"[DONE]"
 
 FAILED_FINISH = frozenset({"error", "abort"})  # generation ended by the server, not by the model
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 encode_json = msgspec.json.Encoder().encode
 
@@ -62,40 +65,50 @@ def event_of(
     token: bool, answer: bool, token_ids: int | None, usage: WireUsage | None, finish: str | None, error: Any
 ) -> Event:
     """One event from its parts. A bare token is a shared constant: most events are that."""
-    if not (usage or finish or error or token_ids):
+    if error is False or error == "":
+        error = None
+    if error is None and finish in FAILED_FINISH:
+        error = f"finish_reason {finish}"
+    if not (usage or finish or token_ids) and error is None:
         return (ANSWER_TOKEN if answer else REASONING_TOKEN) if token else NOTHING
-    if finish in FAILED_FINISH and not error:
-        error = f"finish_reason {finish!r}"
     return Event(
         token=token,
         answer=answer,
         token_ids=token_ids,
         usage=usage_of(usage),
         finish=finish or None,
-        error=fault.describe(error) if error else None,
+        error=None if error is None else fault.describe(error),
     )
 
 
-def marked(data: bytes) -> Event:
-    """Data that is no JSON object: the end mark, or nothing. ValueError for anything else."""
+def mend(data: bytes) -> bytes | None:
+    """`data` with escaped surrogates replaced, None when it has none. Half an emoji is JSON, yet no decoder of UTF-8 takes it."""
+    mended = _SURROGATE.sub(b"?", data)
+    return mended if mended != data else None
+
+
+def unusual(data: bytes, error: Exception) -> Event:
+    """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
     mark = data.strip()
     if mark == DONE_DATA:
         return DONE
     if not mark:
         return NOTHING
-    raise ValueError("event data is no JSON object")
+    raise not_understood(error)
 
 
-def choiceless(data: bytes) -> Event:
-    """A JSON object with neither choices, usage nor `error`: an error in another shape, or nothing of interest."""
-    said = msgspec.json.decode(data)
-    failed = said.get("object") == "error" or said.get("type") == "error" or "detail" in said
-    return Event(error=fault.describe(said)) if failed else NOTHING
+def choiceless(data: bytes, usage: WireUsage | None, error: Any) -> Event:
+    """An object without choices: usage, an error in one of its shapes, or nothing of interest."""
+    if usage is None and error is None:
+        said = fault.parse(data)
+        failed = "error" in (said.get("object"), said.get("type")) or said.keys() & {"detail", "message", "msg"}
+        error = said if failed else None
+    return event_of(False, False, None, usage, None, error)
 
 
-def refuse(error: Exception) -> NoReturn:
-    """Turns a decoding error into the protocol's ValueError, without the bytes it complains about."""
-    raise ValueError(f"not understood: {error}"[:200]) from None
+def not_understood(error: Exception) -> ValueError:
+    """The protocol's one way to say so; decoders' messages name places, not content."""
+    return ValueError(f"not understood: {error}"[:200])
 
 
 def options(ask: Ask) -> dict[str, Any]:

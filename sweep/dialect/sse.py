@@ -33,21 +33,26 @@ class Splitter:
         if len(data) > self.max_event_bytes:
             self._feed_lines(data, events)
             return events
-        blank = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n"
-        if self._line or self._data or self._after_cr:
-            first, separator, data = data.partition(blank)
-            self._feed_lines(first + separator, events)
-            if not separator:
+        blank = b"\n\n"
+        end = data.rfind(blank) + len(blank)
+        if end < len(blank):
+            blank = b"\r\n\r\n"
+            end = data.rfind(blank) + len(blank)
+            if end < len(blank):
+                self._feed_lines(data, events)
                 return events
-        # Nothing is held here, and nothing is after each `blank`: a block of one plain data line needs no parsing.
-        *blocks, rest = data.split(blank)
-        for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
-                events.append(block[6:])
+        begin = 0
+        if self._line or self._data or self._after_cr:
+            begin = data.index(blank) + len(blank)
+            self._feed_lines(data[:begin], events)
+        if begin < end:  # nothing is held after a blank line: whole events stand here
+            plain = _plain_events(data[begin:end], blank)
+            if plain is None:
+                self._feed_lines(data[begin:end], events)
             else:
-                self._feed_lines(block + blank, events)
-        if rest:
-            self._feed_lines(rest, events)
+                events += plain
+        if end < len(data):
+            self._feed_lines(data[end:], events)
         return events
 
     def tail(self) -> bytes | None:
@@ -96,6 +101,22 @@ class Splitter:
         elif self._data:
             events.append(bytes(self._data[:-1]))
             self._data.clear()
+
+
+def _plain_events(data: bytes, blank: bytes) -> list[bytes] | None:
+    """The events of `data`, which ends in `blank`, when each is one line `data: …`; None when anything else stands there.
+
+    This is the path of nearly every read, and it costs no Python step an event: cut at every `blank` that a data line
+    follows, then count line ends to see that none is left inside.
+    """
+    if not data.startswith(b"data: "):
+        return None
+    events = data[6 : -len(blank)].split(blank + b"data: ")
+    ends = 2 * len(events)
+    if data.count(b"\n") != ends:
+        return None
+    plain = b"\r" not in data if blank == b"\n\n" else data.count(b"\r") == ends
+    return events if plain else None
 
 
 def _data_of(line: bytes) -> bytes | None:

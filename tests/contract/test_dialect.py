@@ -1,0 +1,212 @@
+"""One contract for every dialect: what the simulated endpoint says is what the client reads, however the bytes arrive."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from sweep import dialect
+from sweep.dialect import Dialect, Frame, fault, sse
+from sweep.model import Ask, Event, Usage
+
+REPLY = ("reply-1", "some-model")
+TEXTS = ("Hello", " wörld", "\n\n", ' "quoted"\\', " 👩‍👩‍👧")
+USAGE = Usage(prompt_tokens=33, completion_tokens=5, cached_tokens=16)
+NEWLINES = (b"\n", b"\r\n", b"\r")
+OPTIONAL = ("stream_options", "continuous_usage", "ignore_eos", "min_tokens", "return_token_ids", "cache_prompt")
+
+every_dialect = pytest.mark.parametrize("spoken", [dialect.get(name) for name in dialect.names()], ids=dialect.names())
+
+
+def frames(spoken: Dialect, usage: Usage | None = USAGE) -> list[Frame]:
+    chunks = [spoken.chunk(*REPLY, text, 1, None) for text in TEXTS]
+    return [*spoken.opening(*REPLY), *chunks, *spoken.closing(*REPLY, "length", usage)]
+
+
+def wire(stream: list[Frame], newline: bytes, *, space: bool = True, comments: bool = False, bom: bool = False) -> bytes:
+    """The stream as a server might frame it."""
+    noise = b": ping" + newline * 2 + b"id: 7" + newline + b"retry: 10" + newline if comments else b""
+    return b"\xef\xbb\xbf" * bom + b"".join(noise + sse.frame(*frame, newline=newline, space=space) for frame in stream)
+
+
+def received(spoken: Dialect, reads: list[bytes]) -> list[Event]:
+    splitter = sse.Splitter()
+    return [spoken.decode(data) for read in reads for data in splitter.feed(read)]
+
+
+def summary(events: list[Event]) -> tuple[Any, ...]:
+    """What a client makes of a stream, whichever events carried it."""
+    return (
+        sum(event.token for event in events),
+        sum(event.answer for event in events),
+        [event.finish for event in events if event.finish],
+        [event.usage for event in events if event.usage][-1:],
+        [event.done for event in events].index(True) if any(event.done for event in events) else None,
+        [event.error for event in events if event.error],
+    )
+
+
+@every_dialect
+def test_defines_the_whole_protocol(spoken: Dialect) -> None:
+    for name, expected in inspect.getmembers(Dialect, inspect.isfunction):
+        if not name.startswith("_"):
+            assert list(inspect.signature(expected).parameters)[1:] == list(inspect.signature(getattr(spoken, name)).parameters)
+    assert spoken.PATH.startswith("/")
+    assert dialect.get(spoken.NAME) is spoken
+    assert isinstance(spoken.ENDS_WITH_DONE, bool)
+    assert spoken.UNIT
+
+
+@every_dialect
+def test_a_stream_says_its_tokens_usage_finish_and_end(spoken: Dialect) -> None:
+    events = [spoken.decode(data) for _, data in frames(spoken)]
+    opening = len(spoken.opening(*REPLY))
+    assert [event.token for event in events[:opening]] == [False] * opening
+    assert [(event.token, event.answer) for event in events[opening : opening + len(TEXTS)]] == [(True, True)] * len(TEXTS)
+    assert not any(event.token for event in events[opening + len(TEXTS) :])
+    assert [event.finish for event in events if event.finish] == ["length"]
+    assert [event.usage for event in events if event.usage][-1] == USAGE
+    assert [event.done for event in events].count(True) == spoken.ENDS_WITH_DONE
+    assert not spoken.ENDS_WITH_DONE or events[-1].done
+    assert not any(event.error for event in events)
+
+
+@every_dialect
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_finish_reasons_survive(spoken: Dialect, finish: str) -> None:
+    events = [spoken.decode(data) for _, data in spoken.closing(*REPLY, finish, None)]
+    assert [event.finish for event in events if event.finish] == [finish]
+
+
+@every_dialect
+@pytest.mark.parametrize("newline", NEWLINES, ids=repr)
+@pytest.mark.parametrize("noise", [{}, {"space": False}, {"comments": True, "bom": True}], ids=str)
+def test_split_at_every_byte(spoken: Dialect, newline: bytes, noise: dict[str, bool]) -> None:
+    stream = wire(frames(spoken), newline, **noise)
+    expected = [spoken.decode(data) for _, data in frames(spoken)]
+    assert received(spoken, [stream[at : at + 1] for at in range(len(stream))]) == expected
+    datas = [data for _, data in frames(spoken)]
+    for at in range(len(stream) + 1):
+        splitter = sse.Splitter()
+        assert splitter.feed(stream[:at]) + splitter.feed(stream[at:]) == datas
+        assert splitter.pending == 0
+
+
+@every_dialect
+def test_merged_at_random(spoken: Dialect) -> None:
+    chance = random.Random(7)
+    stream = b"".join(
+        sse.frame(event, data, newline=chance.choice(NEWLINES), space=chance.random() < 0.5)
+        + chance.choice([b"", b":\n", b": x\r\n\r\n"])
+        for event, data in frames(spoken)
+    )
+    expected = [spoken.decode(data) for _, data in frames(spoken)]
+    for _ in range(50):
+        cuts = sorted(chance.sample(range(len(stream)), chance.randint(1, 30)))
+        reads = [stream[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+        assert summary(received(spoken, reads)) == summary(expected)
+
+
+@every_dialect
+def test_usage_so_far_comes_with_the_token(spoken: Dialect) -> None:
+    event = spoken.decode(spoken.chunk(*REPLY, "x", 3, Usage(prompt_tokens=9, completion_tokens=3))[1])
+    assert event.token
+    if event.usage is not None:  # dialects without it say so by leaving it out
+        assert (event.usage.prompt_tokens, event.usage.completion_tokens) == (9, 3)
+
+
+@every_dialect
+def test_reasoning_is_a_token(spoken: Dialect) -> None:
+    assert spoken.decode(spoken.chunk(*REPLY, "hmm", 1, None, True)[1]).token
+
+
+@every_dialect
+def test_a_request_reads_back(spoken: Dialect) -> None:
+    ask = Ask(model="m", prompt='Say "hi"\n\twörld 👍', osl=77, fields=OPTIONAL)
+    read = spoken.read(spoken.encode(ask))
+    assert (read.prompt, read.osl, read.model, read.stream) == (ask.prompt, 77, "m", True)
+    assert not spoken.read(spoken.encode(Ask(model="m", prompt="x", osl=1, stream=False))).stream
+
+
+@every_dialect
+def test_nothing_optional_is_sent_unasked(spoken: Dialect) -> None:
+    body = json.loads(spoken.encode(Ask(model="m", prompt="x", osl=1)))
+    assert not body.keys() & {*OPTIONAL, "temperature", "top_p", "seed", "stop", "n"}
+    whole = json.loads(spoken.encode(Ask(model="m", prompt="x", osl=1, stream=False, fields=OPTIONAL)))
+    assert "stream_options" not in whole
+
+
+@every_dialect
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b"{}", b'"x"', b"{", b'{"model": 5}', b'{"model":"m","messages":[]}', b"\xff"]
+)
+def test_a_malformed_request_is_refused(spoken: Dialect, body: bytes) -> None:
+    with pytest.raises(ValueError):
+        spoken.read(body)
+
+
+@every_dialect
+def test_no_tokens_cannot_be_asked_for(spoken: Dialect) -> None:
+    with pytest.raises(ValueError):
+        spoken.read(spoken.encode(Ask(model="m", prompt="x", osl=0)))
+
+
+@every_dialect
+def test_an_answer_in_one_piece(spoken: Dialect) -> None:
+    event = spoken.decode_whole(spoken.whole(*REPLY, "Hello there", "stop", USAGE))
+    assert (event.token, event.answer, event.finish, event.usage, event.done) == (True, True, "stop", USAGE, True)
+    assert not spoken.decode_whole(spoken.whole(*REPLY, "", "stop", USAGE)).token
+    with pytest.raises(ValueError):
+        spoken.decode_whole(b"<html>")
+
+
+@every_dialect
+def test_an_error_inside_a_stream(spoken: Dialect) -> None:
+    body = spoken.failure("out of memory", 500)
+    event = spoken.decode(body)
+    assert "out of memory" in (event.error or "")
+    assert not event.token
+    assert "out of memory" in fault.explain(body)
+
+
+@every_dialect
+def test_half_an_event_is_not_understood(spoken: Dialect) -> None:
+    data = spoken.chunk(*REPLY, "Hello", 1, None)[1]
+    for end in range(1, len(data)):
+        with pytest.raises(ValueError):
+            spoken.decode(data[:end])
+
+
+@every_dialect
+def test_fields_may_be_null_missing_or_unknown(spoken: Dialect) -> None:
+    for _, data in [*frames(spoken), spoken.chunk(*REPLY, "x", 2, USAGE, True)]:
+        if data.startswith(b"{"):
+            whole = json.loads(data)
+            for changed in variants(whole):
+                spoken.decode(json.dumps(changed).encode())
+            assert spoken.decode(json.dumps(with_unknown(whole)).encode()) == spoken.decode(data)
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """`value` with each field of each object once null and once absent."""
+    if isinstance(value, dict):
+        for key in value:
+            yield {**value, key: None}
+            yield {other: item for other, item in value.items() if other != key}
+            yield from ({**value, key: item} for item in variants(value[key]))
+    elif isinstance(value, list):
+        for place in range(len(value)):
+            yield from ([*value[:place], item, *value[place + 1 :]] for item in variants(value[place]))
+
+
+def with_unknown(value: Any) -> Any:
+    """`value` with a field nobody knows in every object."""
+    if isinstance(value, dict):
+        return {"zz_new": {"a": [1, None, "x"]}, **{key: with_unknown(item) for key, item in deepcopy(value).items()}}
+    return [with_unknown(item) for item in value] if isinstance(value, list) else value
