@@ -84,7 +84,10 @@ def _demanded_end(cell: Cell, rows: Records, window: Window | None, e2e_s: float
         if len(due_ns) < cell.limits.requests:
             return None
         end_ns = max(end_ns, int(due_ns[cell.limits.requests - 1]) + 1)
-    return end_ns if cell.limits.duration_s is not None else max(end_ns, now_ns)
+    if cell.limits.duration_s is None:
+        return max(end_ns, now_ns)
+    again = place(cell, rows, end_ns) if end_ns <= now_ns else None
+    return end_ns if again is None else end_ns + again.begin_ns - window.begin_ns  # an open loop's begin moves a little
 
 
 def _together(done: Records, open: Records) -> Records:
