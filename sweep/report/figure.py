@@ -108,7 +108,7 @@ def _heading(drawn: Figure, curve: Curve) -> None:
     load = "requests in flight" if curve.plan.kind == "closed" else "requests per second"
     notes = [f"numbers at the points: {load}", "bars: 95 % intervals", "hollow: disqualified", "faint: too few requests"]
     text(LEFT, 0.02, "   ·   ".join(notes), fontsize=8, color=style.MUTED)
-    goals = "     ".join(f"{letter} {slo.name}".strip() for letter, slo in letters(curve))
+    goals = "     ".join(f"{letter} {quantity.slo_name(slo)}".strip() for letter, slo in letters(curve))
     text(LEFT, 0.047, _short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sweep.model import Curve, Estimate, Point, Slo
@@ -113,9 +114,16 @@ def _plain_ticks(ax: Axes) -> None:
 
 
 def frontier(drawn: Sequence[Mark], more_is_better: bool) -> list[Spot]:
-    """What no other point beats in both directions of the panel, from left to right; disqualified and faint points are out."""
+    """What no other load beats in both directions of the panel, from left to right.
+
+    Repeats of a load are one candidate at their mean; disqualified and faint points are out.
+    """
     sign = 1 if more_is_better else -1
-    able = [(mark.x, mark.y) for mark in drawn if not mark.point.disqualified and not mark.faint]
+    loads: dict[tuple[str, float], list[Mark]] = {}
+    for mark in drawn:
+        if not mark.point.disqualified and not mark.faint:
+            loads.setdefault((mark.point.load.kind, mark.point.load.level), []).append(mark)
+    able = [(fmean(mark.x for mark in each), fmean(mark.y for mark in each)) for each in loads.values()]
     best: list[Spot] = []
     for x, y in sorted(able, key=lambda each: (-sign * each[0], -each[1])):
         if not best or y > best[-1][1]:

@@ -111,5 +111,12 @@ def bound_text(bound: Bound) -> str:
     return f"{which}{bound.metric.upper()} ≤ {limit}"
 
 
-def slo_text(slo: Slo) -> str:
-    return ", ".join(bound_text(bound) for bound in slo.bounds)
+def slo_title(slo: Slo) -> str:
+    """A preset's name with its bounds; bounds alone where they are the name."""
+    bounds = ", ".join(bound_text(bound) for bound in slo.bounds)
+    return bounds if "<" in slo.name else f"{slo.name} ({bounds})"
+
+
+def slo_name(slo: Slo) -> str:
+    """What a sentence calls it."""
+    return slo_title(slo) if "<" in slo.name else slo.name

@@ -61,7 +61,9 @@ def quantiles(p50: float, p99: float, n: int, few: bool) -> dict[str, Estimate]:
     }
 
 
-def point(level: float, index: int, *, findings: Sequence[Finding] = (), disqualified: bool = False, few: bool = False) -> Point:
+def point(
+    level: float, index: int, *, findings: Sequence[Finding] = (), disqualified: bool = False, few: bool = False
+) -> Point:
     n = 40 if few else 400
     tpot = 0.0229 + 0.00028 * level
     out = level / tpot * min(1.0, 78 / (level + 8) + 0.2)

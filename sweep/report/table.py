@@ -1,0 +1,98 @@
+"""The points of a curve as rows of text, the same for terminal and page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sweep.model import Curve, Estimate, Point, SloResult
+from sweep.report import quantity
+from sweep.report.quantity import MISSING
+
+FEW = "~"
+GONE = "✗"
+MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    head: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`text` as shown; `interval` the 95 % interval in words, "" where there is none."""
+
+    text: str
+    few: bool = False
+    interval: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    point: Point
+    cells: tuple[Cell, ...]
+
+
+COLUMNS = (
+    Column("load", ""),
+    Column("output", "tok/s"),
+    Column("user", "tok/s"),
+    Column("TTFT p50", "ms"),
+    Column("TTFT p99", "ms"),
+    Column("TPOT p50", "ms"),
+    Column("TPOT p99", "ms"),
+    Column("E2E p99", "s"),
+    Column("failed", ""),
+)
+
+
+def rows(curve: Curve) -> list[Row]:
+    """One row a point, by load; cells in the order of `COLUMNS`."""
+    return [Row(point, _cells(point)) for point in quantity.by_load(curve.points)]
+
+
+def _cells(point: Point) -> tuple[Cell, ...]:
+    repeat = f"·{point.repeat + 1}" if point.repeat else ""
+    bad = quantity.failed(point)
+    return (
+        Cell(quantity.level(point.load) + repeat),
+        cell(quantity.rate(point), 1),
+        cell(quantity.interactivity(point), 1),
+        cell(quantity.metric(point, "ttft_s", "p50"), 1e3),
+        cell(quantity.metric(point, "ttft_s", "p99"), 1e3),
+        cell(quantity.metric(point, "tpot_s", "p50"), 1e3),
+        cell(quantity.metric(point, "tpot_s", "p99"), 1e3),
+        cell(quantity.metric(point, "e2e_s", "p99"), 1),
+        Cell(f"{bad}/{point.cohort}" if bad else "0" if point.cohort else MISSING),
+    )
+
+
+def cell(estimate: Estimate | None, scale: float) -> Cell:
+    """An estimate in the column's unit; `~` before a value that rests on too few requests."""
+    if estimate is None or estimate.value is None:
+        return Cell(MISSING)
+    text = quantity.significant(estimate.value * scale)
+    return Cell(f"{FEW}{text}" if estimate.few else text, estimate.few, interval(estimate, scale))
+
+
+def interval(estimate: Estimate, scale: float = 1.0) -> str:
+    """`41.2 to 43.0`, `at least 41.2` where nothing bounds it above, "" where there is none."""
+    if estimate.low is None:
+        return ""
+    low = quantity.significant(estimate.low * scale)
+    return f"at least {low}" if estimate.high is None else f"{low} to {quantity.significant(estimate.high * scale)}"
+
+
+def slo_cell(result: SloResult | None) -> Cell:
+    """`✓ 99.6 %  3.21 req/s`: verdict, attainment, goodput."""
+    if result is None:
+        return Cell(MISSING)
+    share = quantity.percent(result.attainment.value)
+    good = quantity.significant(result.goodput_req_per_s.value)
+    few = result.attainment.few
+    return Cell(f"{MARKS[result.verdict]} {FEW if few else ''}{share} {good}/s", few, "")
+
+
+def slo_result(point: Point, name: str) -> SloResult | None:
+    return next((result for result in point.slos if result.slo == name), None)

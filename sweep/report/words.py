@@ -1,0 +1,144 @@
+"""What a curve says, in sentences, and what was noticed on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+
+from sweep import findings
+from sweep.model import Curve, Finding, Load, Point, Slo
+from sweep.report import quantity
+from sweep.report.table import slo_result
+
+RISE = 1.03  # throughput is measured to 3 %: less than that is no rise
+ORDER: dict[str, int] = {"disqualifies": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A kind of finding: how much it weighs, where it was seen and what it said there, and what to do next."""
+
+    weight: findings.Weight
+    seen: tuple[str, ...]
+    advice: str
+
+
+def sentences(curve: Curve) -> list[str]:
+    """What was found, most wanted first; every sentence stands alone."""
+    points = [point for point in quantity.by_load(curve.points) if not point.disqualified]
+    if not points:
+        return ["No point can be trusted: nothing is claimed." if curve.points else "No cell was measured."]
+    return [
+        *(_slo_sentence(slo, points) for slo in curve.slos),
+        _throughput_sentence(points),
+        *_alone(points),
+        *_left_out(curve),
+    ]
+
+
+def _slo_sentence(slo: Slo, points: list[Point]) -> str:
+    """How far up from the lowest load the SLO holds."""
+    name = quantity.slo_name(slo)
+    judged = [(point, result) for point in points if (result := slo_result(point, slo.name))]
+    if not judged:
+        return f"{name} was not evaluated."
+    held: list[Point] = []
+    for load in _loads([point for point, _ in judged]):
+        verdicts = [result.verdict for point, result in judged if point.load == load]
+        if any(verdict != "met" for verdict in verdicts):
+            undecided = "missed" not in verdicts
+            break
+        held += [point for point, _ in judged if point.load == load]
+    else:
+        return f"Meets {name} at every load measured, up to {quantity.level_in_words(held[-1].load)}."
+    here = quantity.level_in_words(load)
+    why = f"at {here} there are too few requests to decide" if undecided else f"missed at {here}"
+    if held:
+        return f"Meets {name} up to {quantity.level_in_words(held[-1].load)}; {why}."
+    if undecided:
+        return f"Whether it meets {name} is undecided: {why}."
+    shares = [result.attainment.value for _, result in judged if result.attainment.value is not None]
+    closest = f"; at best {quantity.percent(max(shares))} of the requests keep it" if shares else ""
+    return f"Does not meet {name} at the lowest load measured, {here}{closest}."
+
+
+def _loads(points: list[Point]) -> list[Load]:
+    return list(dict.fromkeys(point.load for point in points))
+
+
+def _throughput_sentence(points: list[Point]) -> str:
+    rates: list[tuple[Load, float]] = []
+    for load in _loads(points):
+        values = [rate.value for point in points if point.load == load and (rate := quantity.rate(point)) and rate.value]
+        if values:
+            rates.append((load, fmean(values)))
+    if not rates:
+        return "No throughput was measured."
+    top_load, top = max(rates, key=lambda each: each[1])
+    peak = f"{quantity.significant(top)} output tok/s"
+    if len(rates) == 1:
+        return f"Delivers {peak} at {quantity.level_in_words(top_load)}, the only load measured."
+    stop = next(
+        load for index, (load, value) in enumerate(rates) if all(later <= RISE * value for _, later in rates[index + 1 :])
+    )
+    if stop == rates[0][0]:
+        return f"More load buys no throughput: {peak} at best, already reached at {quantity.level_in_words(stop)}."
+    if stop == rates[-1][0]:
+        return f"Throughput still rises at {quantity.level_in_words(stop)}, the highest load that counts: {peak}."
+    return f"Throughput stops rising at {quantity.level_in_words(stop)}; at most {peak}."
+
+
+def _alone(points: list[Point]) -> list[str]:
+    """What one user gets at the lowest load."""
+    first = points[0]
+    ttft, pace = quantity.metric(first, "ttft_s", "p50"), quantity.interactivity(first)
+    if ttft is None or pace is None:
+        return []
+    return [
+        f"At {quantity.level_in_words(first.load)} a user waits {quantity.seconds(ttft.value)} for the first token "
+        f"and then reads {quantity.significant(pace.value)} tok/s (medians)."
+    ]
+
+
+def _left_out(curve: Curve) -> list[str]:
+    out = [point for point in quantity.by_load(curve.points) if point.disqualified]
+    if not out:
+        return []
+    where = ", ".join(dict.fromkeys(quantity.level_in_words(point.load) for point in out))
+    return [f"{len(out)} of {len(curve.points)} points {'is' if len(out) == 1 else 'are'} disqualified: {where}."]
+
+
+def notices(curve: Curve) -> list[Notice]:
+    """The curve's and its points' findings, one notice a code, the heaviest first."""
+    codes: dict[str, dict[str, list[str]]] = {}
+    for finding in curve.findings:
+        codes.setdefault(finding.code, {}).setdefault(said(finding), [])
+    for point in quantity.by_load(curve.points):
+        for finding in point.findings:
+            codes.setdefault(finding.code, {}).setdefault(said(finding), []).append(quantity.level(point.load))
+    made = [
+        Notice(_weight(code), tuple(_placed(text, levels) for text, levels in texts.items()), _advice(code))
+        for code, texts in codes.items()
+    ]
+    return sorted(made, key=lambda notice: ORDER[notice.weight])
+
+
+def _placed(text: str, levels: list[str]) -> str:
+    return f"at {', '.join(dict.fromkeys(levels))}: {text}" if levels else text
+
+
+def said(finding: Finding) -> str:
+    """The finding in words; one of a later version, or with other data, is shown as it is stored."""
+    try:
+        return findings.says(finding)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError):
+        data = ", ".join(f"{key} {value}" for key, value in sorted(finding.data.items()))
+        return f"{finding.code} ({data})" if data else finding.code
+
+
+def _weight(code: str) -> findings.Weight:
+    return findings.TABLE[code].weight if code in findings.TABLE else "note"
+
+
+def _advice(code: str) -> str:
+    return findings.TABLE[code].advice if code in findings.TABLE else ""
