@@ -1,0 +1,341 @@
+"""The scheduler in virtual time: what vLLM V1 and Sarathi do, step by step. No clock, no network.
+
+A step has a budget of new tokens. Decodes come first, then the running prefills in chunks, first come first served, then
+waiting requests while budget, places and KV blocks allow. Where blocks are short, idle cached prefixes are evicted, then the
+youngest sequence is preempted: it goes back to the head of the queue and is computed again. Every token of a step is
+emitted at its end.
+
+Without preemption the future of a decoding sequence is known the moment its prefill ends: so many tokens and blocks in
+each coming step. The `Agenda` holds these sums by step, which makes a step of hundreds of decodes cost as much as one of one.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sweep.sim.blocks import Blocks, blocks_of
+from sweep.sim.chance import normal, uniforms
+from sweep.sim.device import BLOCK_TOKENS, Device, kv_blocks, step_seconds
+from sweep.sim.sequence import NONE, Ints, Sequence
+
+BUDGET_TOKENS = 8192
+MAX_SEQUENCES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the engine adds to the plain scheduler. `draft_tokens` K proposed per step, each accepted with `acceptance`."""
+
+    budget_tokens: int = BUDGET_TOKENS
+    max_sequences: int = MAX_SEQUENCES
+    prefix_cache: bool = False
+    draft_tokens: int = 0
+    acceptance: float = 0.7
+    draft_s: float = 0.0
+    noise: float = 0.0  # sigma of a lognormal factor of mean 1 per step
+    time_scale: float = 1.0
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class Step:
+    """One step: when, and who emits, begins or ends in it."""
+
+    index: int
+    start_ns: int
+    end_ns: int
+    tokens: int = 0
+    sequences: int = 0
+    firsts: list[Sequence] = field(default_factory=list)  # prefill ends: their next token is sampled
+    finished: list[Sequence] = field(default_factory=list)
+    handed: list[Sequence] = field(default_factory=list)  # leave for the decode engine
+
+
+class Agenda:
+    """What the decoding sequences will do, summed by step."""
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._tokens = np.zeros(1 << 14, np.int64)
+        self._blocks = np.zeros(1 << 14, np.int64)
+        self.endings: dict[int, list[Sequence]] = {}
+
+    def add(self, now: int, step: int, tokens: Ints, blocks: Ints, sign: int = 1) -> None:
+        self._make_room(now, step + len(tokens))
+        at = slice(step - self._base, step - self._base + len(tokens))
+        self._tokens[at] += sign * tokens
+        self._blocks[at] += sign * blocks
+
+    def tokens(self, step: int) -> int:
+        at = step - self._base
+        return int(self._tokens[at]) if at < len(self._tokens) else 0
+
+    def blocks(self, step: int) -> int:
+        at = step - self._base
+        return int(self._blocks[at]) if at < len(self._blocks) else 0
+
+    def _make_room(self, now: int, end: int) -> None:
+        if end - self._base <= len(self._tokens):
+            return
+        size = max(len(self._tokens), 1 << (2 * (end - now)).bit_length())
+        gone = now - self._base
+        for name in ("_tokens", "_blocks"):
+            kept = getattr(self, name)[gone:]
+            fresh = np.zeros(size, np.int64)
+            fresh[: len(kept)] = kept
+            setattr(self, name, fresh)
+        self._base = now
+
+
+class Engine:
+    """One model replica. `start` schedules a step, `finish` ends it; the caller owns the clock."""
+
+    def __init__(self, device: Device, settings: Settings | None = None, *, hands_off: bool = False) -> None:
+        self.device = device
+        self.settings = settings or Settings()
+        self.hands_off = hands_off  # a prefill engine: sequences leave after their first token
+        self.pool = Blocks(kv_blocks(device))
+        self.waiting: deque[Sequence] = deque()
+        self.running: dict[int, Sequence] = {}  # in order of admission
+        self.prefilling: dict[int, Sequence] = {}
+        self.decoding = 0
+        self.preemptions = 0
+        self.step: Step | None = None
+        self._seconds = step_seconds(device)
+        self._agenda = Agenda()
+        self._index = 0
+        self._context = 0  # Σ tokens in KV memory of the decoding sequences
+        self._counted = 0  # decode blocks are taken for steps before this one
+        self._chunks: list[tuple[Sequence, int]] = []
+        self._ends = array("q")
+        self._ends_base = 0
+
+    # --- the caller's side -------------------------------------------------------------------------------------
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest prompt + answer that fits alone."""
+        return (self.pool.capacity - 1) * BLOCK_TOKENS
+
+    @property
+    def end_ns(self) -> int | None:
+        return self.step.end_ns if self.step else None
+
+    def add(self, sequence: Sequence) -> None:
+        sequence.target = sequence.prompt + sequence.emitted
+        self.waiting.append(sequence)
+
+    def start(self, now_ns: int) -> Step | None:
+        """Schedule the next step; None when there is nothing to do."""
+        if not self.running and not self.waiting:
+            return None
+        preempted = self._grant_decodes()
+        self._continue_prefills()
+        if not preempted:
+            self._admit(now_ns)
+        tokens = self.decoding * self._width + sum(n for _, n in self._chunks)
+        pairs = sum(n * (sequence.computed + n / 2) for sequence, n in self._chunks)
+        sequences = self.decoding + len(self._chunks)
+        if not sequences:
+            self._counted = self._index
+            return None
+        seconds = self._seconds(tokens, sequences, self._context, pairs)
+        if self.settings.draft_tokens and self.decoding:
+            seconds += self.settings.draft_s
+        if self.settings.noise:
+            sigma = self.settings.noise
+            seconds *= math.exp(sigma * normal(self.settings.seed, self._index) - sigma * sigma / 2)
+        end_ns = now_ns + max(1, round(seconds * self.settings.time_scale * 1e9))
+        self.step = Step(self._index, now_ns, end_ns, tokens, sequences)
+        return self.step
+
+    def finish(self) -> Step:
+        """End the step: every token of it is out at its `end_ns`."""
+        step = self.step
+        assert step is not None
+        self.step = None
+        self._ends.append(step.end_ns)
+        self._context += self._agenda.tokens(step.index)
+        for sequence in self._agenda.endings.pop(step.index, ()):
+            self._leave(sequence)
+            step.finished.append(sequence)
+        self._index += 1
+        for sequence, n in self._chunks:
+            self._compute(sequence, n, step)
+        self._chunks = []
+        self._forget()
+        return step
+
+    def knows(self, sequence: Sequence) -> bool:
+        return sequence.request in self.running or sequence in self.waiting
+
+    def drop(self, sequence: Sequence) -> None:
+        """The caller gave the request up; between steps only."""
+        assert self.step is None
+        if sequence.request in self.running:
+            self._leave(sequence)
+        else:
+            self.waiting.remove(sequence)
+
+    def emissions(self, step: Step) -> Iterator[tuple[Sequence, int]]:
+        """Who emitted how many tokens in the step that just ended."""
+        for sequence in step.firsts:
+            yield sequence, 1
+        for sequence in step.finished:
+            if len(sequence.tokens[-1]) > 1:
+                yield sequence, int(sequence.tokens[-1][-1])
+        for sequence in self.running.values():
+            if -1 < sequence.run_step < step.index:
+                yield sequence, int(sequence.sizes[step.index - sequence.run_step])
+
+    # --- scheduling --------------------------------------------------------------------------------------------
+
+    @property
+    def _width(self) -> int:
+        return self.settings.draft_tokens + 1
+
+    def _grant_decodes(self) -> bool:
+        preempted = False
+        while self._agenda.blocks(self._index) > self.pool.free:
+            self._preempt_youngest()
+            preempted = True
+        self.pool.take(self._agenda.blocks(self._index))
+        self._counted = self._index + 1
+        return preempted
+
+    def _continue_prefills(self) -> None:
+        budget = self.settings.budget_tokens - self.decoding * self._width
+        for sequence in self.prefilling.values():
+            n = min(sequence.target - sequence.computed, budget)
+            if n <= 0:
+                break
+            self._chunks.append((sequence, n))
+            budget -= n
+
+    def _admit(self, now_ns: int) -> None:
+        """Take waiting sequences in. The blocks of all that is to be computed are granted at once."""
+        budget = self.settings.budget_tokens - self.decoding * self._width - sum(n for _, n in self._chunks)
+        while self.waiting and budget > 0 and len(self.running) < self.settings.max_sequences:
+            sequence = self.waiting[0]
+            hits = sequence.chain[: self.pool.hits(sequence.chain)]
+            blocks = blocks_of(sequence.target)
+            if blocks - len(hits) + self.pool.idle_among(hits) > self.pool.free:
+                break
+            self.waiting.popleft()
+            self.pool.share(hits)
+            self.pool.take(blocks - len(hits))
+            sequence.shared = list(hits)
+            sequence.named = len(hits)
+            sequence.blocks = blocks
+            sequence.computed = sequence.target - 1 if sequence.transferred else len(hits) * BLOCK_TOKENS
+            if sequence.admitted_ns is None:
+                sequence.admitted_ns = now_ns
+                sequence.cached = len(hits) * BLOCK_TOKENS
+            self.running[sequence.request] = self.prefilling[sequence.request] = sequence
+            n = min(sequence.target - sequence.computed, budget)
+            self._chunks.append((sequence, n))
+            budget -= n
+
+    def _preempt_youngest(self) -> None:
+        sequence = next(reversed(self.running.values()))
+        self._leave(sequence)
+        sequence.preemptions += 1
+        sequence.transferred = False
+        self.preemptions += 1
+        sequence.target = sequence.prompt + sequence.emitted
+        self.waiting.appendleft(sequence)
+
+    # --- a sequence's way --------------------------------------------------------------------------------------
+
+    def _compute(self, sequence: Sequence, n: int, step: Step) -> None:
+        """A chunk of the prefill is done; after the last one the first token of a run is out."""
+        sequence.computed += n
+        full = min(sequence.computed // BLOCK_TOKENS, len(sequence.chain))
+        sequence.shared += self.pool.publish(sequence.chain[sequence.named : full])
+        sequence.named = full
+        if sequence.computed < sequence.target:
+            return
+        del self.prefilling[sequence.request]
+        self._decode(sequence, step.index)
+        step.firsts.append(sequence)
+        if self.hands_off or not len(sequence.sizes) - 1:
+            self._leave(sequence)
+            (step.finished if sequence.emitted == sequence.osl else step.handed).append(sequence)
+
+    def _decode(self, sequence: Sequence, step: int) -> None:
+        """From here on the sequence's emissions are known: put them on the agenda."""
+        left = sequence.osl - sequence.emitted - 1
+        sizes = np.concatenate([[1], self._sizes(sequence, left)]).astype(np.int64)
+        sequence.run_step = step
+        sequence.sizes = sizes
+        sequence.context = sequence.target - 1 + np.cumsum(sizes)
+        ahead = -(-(sequence.context + self._width) // BLOCK_TOKENS)
+        sequence.granted = np.maximum(np.concatenate([[sequence.blocks], ahead[:-1]]), sequence.blocks)
+        self._agenda.add(step, step, sizes, np.diff(sequence.granted, prepend=sequence.blocks))
+        self._agenda.endings.setdefault(sequence.last_step, []).append(sequence)
+        self.decoding += 1
+        self._context += sequence.target
+
+    def _sizes(self, sequence: Sequence, left: int) -> Ints:
+        """Tokens per decode step: one, and with speculation the drafts accepted before the first refusal."""
+        drafts = self.settings.draft_tokens
+        if not drafts or not left:
+            return np.ones(left, np.int64)
+        first = sequence.osl - left
+        kept = (uniforms(self.settings.seed, sequence.request, first=first, count=left) < self.settings.acceptance).tolist()
+        sizes = []
+        at = 0
+        while at < left:
+            size = 1
+            while size <= drafts and at + size < left and kept[at + size]:
+                size += 1
+            sizes.append(size)
+            at += size
+        return np.array(sizes, np.int64)
+
+    def _leave(self, sequence: Sequence) -> None:
+        """Take the sequence off the engine and give its blocks back."""
+        del self.running[sequence.request]
+        if self.prefilling.pop(sequence.request, None):
+            self._chunks = [chunk for chunk in self._chunks if chunk[0] is not sequence]
+        elif sequence.decoding:
+            self._end_run(sequence)
+        self.pool.give(sequence.blocks - len(sequence.shared))
+        self.pool.release(sequence.shared)
+        sequence.shared = []
+        sequence.blocks = sequence.computed = 0
+
+    def _end_run(self, sequence: Sequence) -> None:
+        """Record what the run emitted in steps that ended, and take the rest off the agenda."""
+        steps = len(self._ends) + self._ends_base - sequence.run_step
+        first = sequence.run_step - self._ends_base
+        times = np.frombuffer(self._ends[first : first + steps], np.int64)
+        sequence.times_ns.append(times)
+        sequence.tokens.append(sequence.sizes[:steps])
+        taken = min(self._counted - sequence.run_step, len(sequence.sizes))
+        sequence.blocks = int(sequence.granted[taken - 1])
+        if steps < len(sequence.sizes):
+            self._agenda.endings[sequence.last_step].remove(sequence)
+            diffs = np.diff(sequence.granted, prepend=sequence.granted[0])
+            at = sequence.run_step + steps
+            self._agenda.add(self._index, at, sequence.sizes[steps:], diffs[steps:], sign=-1)
+        self.decoding -= 1
+        self._context -= int(sequence.context[steps - 1]) if steps else sequence.target
+        sequence.run_step = -1
+        sequence.emitted += int(sequence.sizes[:steps].sum())
+        sequence.sizes = sequence.context = sequence.granted = NONE
+
+    def _forget(self) -> None:
+        """Drop step ends that no run can ask for any more."""
+        if len(self._ends) < 1 << 17:
+            return
+        oldest = min((s.run_step for s in self.running.values() if s.decoding), default=self._index)
+        gone = oldest - self._ends_base
+        self._ends = self._ends[gone:]
+        self._ends_base = oldest

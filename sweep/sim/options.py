@@ -1,0 +1,70 @@
+"""How a simulated endpoint is set up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from sweep.sim.device import DEFAULT, preset
+from sweep.sim.engine import BUDGET_TOKENS, MAX_SEQUENCES, Settings
+from sweep.sim.faults import parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Every option has the name of its flag. `faults` are `kind=share`; port 0 takes a free one."""
+
+    preset: str = DEFAULT
+    host: str = "127.0.0.1"
+    port: int = 0
+    faults: tuple[str, ...] = ()
+    api_key: str | None = None
+    time_scale: float = 1.0  # above 1: every step takes that much longer
+    stream_interval: int = 1  # tokens in a chunk
+    truth: str | None = None  # file that receives the truth log, one JSON a line
+    seed: int = 0
+    max_num_seqs: int = MAX_SEQUENCES
+    max_batched_tokens: int = BUDGET_TOKENS
+    prefix_cache: bool = False
+    draft_tokens: int = 0  # speculative decoding: drafts per step …
+    acceptance: float = 0.7  # … and the probability that one is accepted
+    draft_ms: float = 0.0  # … and what proposing them costs per step
+    disaggregated: bool = False  # a prefill and a decode engine
+    link_gb_per_s: float = 50.0  # … and the link the KV cache travels between them
+    noise: float = 0.0  # sigma of a lognormal factor on every step
+    reasoning: float = 0.0  # share of an answer's tokens that are reasoning
+    stall_s: float = 2.0  # how long the fault `stall` pauses
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            budget_tokens=self.max_batched_tokens,
+            max_sequences=self.max_num_seqs,
+            prefix_cache=self.prefix_cache,
+            draft_tokens=self.draft_tokens,
+            acceptance=self.acceptance,
+            draft_s=self.draft_ms / 1e3,
+            noise=self.noise,
+            time_scale=self.time_scale,
+            seed=self.seed,
+        )
+
+    def check(self) -> None:
+        """UsageError for a preset, fault or share that does not exist."""
+        preset(self.preset)
+        parse(self.faults, self.seed)
+
+    def arguments(self) -> list[str]:
+        """The command line that says the same; what is at its default is left out."""
+        told: list[str] = []
+        for option in fields(self):
+            value, flag = getattr(self, option.name), f"--{FLAGS.get(option.name, option.name).replace('_', '-')}"
+            if value == option.default:
+                continue
+            if value is True:
+                told.append(flag)
+            else:
+                told += [f"{flag}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+        return told
+
+
+FLAGS = {"faults": "fault"}
