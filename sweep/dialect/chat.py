@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, openai
-from sweep.dialect.openai import Wire, WireRequest, WireUsage
+from sweep.dialect import Frame, openai, wire
+from sweep.dialect.openai import WireRequest, WireUsage
+from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "chat"
@@ -62,16 +63,16 @@ _decode = msgspec.json.Decoder(Chunk).decode
 def encode(ask: Ask) -> bytes:
     body = openai.options(ask)
     body["messages"] = [{"role": "user", "content": ask.prompt}]
-    return openai.encode_json(body)
+    return wire.encode_json(body)
 
 
 def decode(data: bytes) -> Event:
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
-        mended = openai.mend(data)
+        mended = wire.mend(data)
         if mended is None:
-            return openai.unusual(data, error)
+            return wire.unusual(data, error)
         return decode(mended)
     choices = chunk.choices
     if not choices:
@@ -80,7 +81,7 @@ def decode(data: bytes) -> Event:
         choice = choices[0]
         said = choice.delta
         if said is not None and type(said.content) is str and said.content and not (choice.finish_reason or choice.token_ids):
-            return openai.ANSWER_TOKEN
+            return wire.ANSWER_TOKEN
     answer = reasoning = False
     token_ids = 0
     finish = None
@@ -96,7 +97,9 @@ def decode(data: bytes) -> Event:
         reasoning |= reasons
         finish = choice.finish_reason or finish
     token = answer or reasoning or token_ids > 0
-    return openai.event_of(token, answer, token_ids or None, chunk.usage, finish, chunk.error)
+    return wire.event_of(
+        token, answer, token_ids=token_ids or None, usage=openai.usage_of(chunk.usage), finish=finish, error=chunk.error
+    )
 
 
 def decode_whole(body: bytes) -> Event:
@@ -140,7 +143,7 @@ def read(body: bytes) -> SimAsk:
     try:
         request = _decode_request(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise openai.not_understood(error) from None
+        raise wire.not_understood(error) from None
     if not request.messages:
         raise ValueError("messages must hold at least one message")
     return openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)
@@ -176,7 +179,7 @@ def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list
     frames: list[Frame] = [(None, openai.reply(_CHUNK, reply_id, model, [choice], None))]
     if usage is not None:
         frames.append((None, openai.reply(_CHUNK, reply_id, model, [], usage)))
-    return [*frames, (None, openai.DONE_DATA)]
+    return [*frames, (None, wire.DONE_DATA)]
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:

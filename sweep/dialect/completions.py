@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, openai
-from sweep.dialect.openai import Wire, WireRequest, WireUsage
+from sweep.dialect import Frame, openai, wire
+from sweep.dialect.openai import WireRequest, WireUsage
+from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "completions"
@@ -37,16 +38,16 @@ _decode = msgspec.json.Decoder(Chunk).decode
 def encode(ask: Ask) -> bytes:
     body = openai.options(ask)
     body["prompt"] = ask.prompt
-    return openai.encode_json(body)
+    return wire.encode_json(body)
 
 
 def decode(data: bytes) -> Event:
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
-        mended = openai.mend(data)
+        mended = wire.mend(data)
         if mended is None:
-            return openai.unusual(data, error)
+            return wire.unusual(data, error)
         return decode(mended)
     choices = chunk.choices
     if not choices:
@@ -54,7 +55,7 @@ def decode(data: bytes) -> Event:
     if len(choices) == 1 and chunk.usage is None and chunk.error is None:  # nearly every event: one piece of text
         choice = choices[0]
         if choice.text and not (choice.finish_reason or choice.token_ids):
-            return openai.ANSWER_TOKEN
+            return wire.ANSWER_TOKEN
     token = False
     token_ids = 0
     finish = None
@@ -63,7 +64,9 @@ def decode(data: bytes) -> Event:
         token_ids += len(choice.token_ids or ())
         finish = choice.finish_reason or finish
     token |= token_ids > 0
-    return openai.event_of(token, token, token_ids or None, chunk.usage, finish, chunk.error)
+    return wire.event_of(
+        token, token, token_ids=token_ids or None, usage=openai.usage_of(chunk.usage), finish=finish, error=chunk.error
+    )
 
 
 def decode_whole(body: bytes) -> Event:
@@ -84,7 +87,7 @@ def read(body: bytes) -> SimAsk:
     try:
         request = _decode_request(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise openai.not_understood(error) from None
+        raise wire.not_understood(error) from None
     if not request.prompt:
         raise ValueError("prompt must not be empty")
     return openai.sim_ask(request, _text(request.prompt), DEFAULT_OSL)
@@ -119,7 +122,7 @@ def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list
     frames: list[Frame] = [(None, openai.reply(_KIND, reply_id, model, [choice], None))]
     if usage is not None:
         frames.append((None, openai.reply(_KIND, reply_id, model, [], usage)))
-    return [*frames, (None, openai.DONE_DATA)]
+    return [*frames, (None, wire.DONE_DATA)]
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from sweep.dialect import fault
+from sweep.dialect.wire import Wire, encode_json, event_of, extensions
 from sweep.model import Ask, Event, SimAsk, Usage
-
-ANSWER_TOKEN = Event(token=True, answer=True)
-REASONING_TOKEN = Event(token=True)
-NOTHING = Event()
-DONE = Event(done=True)
-DONE_DATA = b"[DONE]"
-
-FAILED_FINISH = frozenset({"error", "abort"})  # generation ended by the server, not by the model
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-
-encode_json = msgspec.json.Encoder().encode
-
-
-class Wire(msgspec.Struct, gc=False):
-    """Base of what is read off the wire: every field may be absent or null, unknown fields are skipped."""
-
 
 # --- the client's side -------------------------------------------------------------------------------------------
 
@@ -61,74 +42,24 @@ def usage_of(wire: WireUsage | None) -> Usage | None:
     )
 
 
-def event_of(
-    token: bool, answer: bool, token_ids: int | None, usage: WireUsage | None, finish: str | None, error: Any
-) -> Event:
-    """One event from its parts. A bare token is a shared constant: most events are that."""
-    if error is False or error == "":
-        error = None
-    if error is None and finish in FAILED_FINISH:
-        error = f"finish_reason {finish}"
-    if not (usage or finish or token_ids) and error is None:
-        return (ANSWER_TOKEN if answer else REASONING_TOKEN) if token else NOTHING
-    return Event(
-        token=token,
-        answer=answer,
-        token_ids=token_ids,
-        usage=usage_of(usage),
-        finish=finish or None,
-        error=None if error is None else fault.describe(error),
-    )
-
-
-def mend(data: bytes) -> bytes | None:
-    """`data` with escaped surrogates replaced, None when it has none. Half an emoji is JSON, yet no decoder of UTF-8 takes it."""
-    mended = _SURROGATE.sub(b"?", data)
-    return mended if mended != data else None
-
-
-def unusual(data: bytes, error: Exception) -> Event:
-    """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
-    mark = data.strip()
-    if mark == DONE_DATA:
-        return DONE
-    if not mark:
-        return NOTHING
-    raise not_understood(error)
-
-
 def choiceless(data: bytes, usage: WireUsage | None, error: Any) -> Event:
     """An object without choices: usage, an error in one of its shapes, or nothing of interest."""
     if usage is None and error is None:
         said = fault.parse(data)
         failed = "error" in (said.get("object"), said.get("type")) or said.keys() & {"detail", "message", "msg"}
         error = said if failed else None
-    return event_of(False, False, None, usage, None, error)
-
-
-def not_understood(error: Exception) -> ValueError:
-    """The protocol's one way to say so; decoders' messages name places, not content."""
-    return ValueError(f"not understood: {error}"[:200])
+    return event_of(usage=usage_of(usage), error=error)
 
 
 def options(ask: Ask) -> dict[str, Any]:
     """Every request field but the prompt itself."""
-    fields = ask.fields
-    length = "max_completion_tokens" if "max_completion_tokens" in fields else "max_tokens"
+    length = "max_completion_tokens" if "max_completion_tokens" in ask.fields else "max_tokens"
     body: dict[str, Any] = {"model": ask.model, length: ask.osl, "stream": ask.stream}
-    if ask.stream and "stream_options" in fields:
+    if ask.stream and "stream_options" in ask.fields:
         body["stream_options"] = {"include_usage": True}
-        if "continuous_usage" in fields:
+        if "continuous_usage" in ask.fields:
             body["stream_options"]["continuous_usage_stats"] = True
-    if "ignore_eos" in fields:
-        body["ignore_eos"] = True
-    if "min_tokens" in fields:
-        body["min_tokens"] = ask.osl
-    if "return_token_ids" in fields:
-        body["return_token_ids"] = True
-    if "cache_prompt" in fields:
-        body["cache_prompt"] = False
-    return body
+    return body | extensions(ask)
 
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------

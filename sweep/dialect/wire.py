@@ -1,0 +1,82 @@
+"""What every dialect's reading of the wire shares: the base of its structs, common events, and how to say it is not understood."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from sweep.dialect import fault
+from sweep.model import Ask, Event, Usage
+
+ANSWER_TOKEN = Event(token=True, answer=True)
+REASONING_TOKEN = Event(token=True)
+NOTHING = Event()
+DONE = Event(done=True)
+DONE_DATA = b"[DONE]"
+
+FAILED_FINISH = frozenset({"error", "abort"})  # generation ended by the server, not by the model
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+encode_json = msgspec.json.Encoder().encode
+
+
+class Wire(msgspec.Struct, gc=False):
+    """Base of what is read off the wire: every field may be absent or null, unknown fields are skipped."""
+
+
+def event_of(
+    token: bool = False,
+    answer: bool = False,
+    *,
+    token_ids: int | None = None,
+    usage: Usage | None = None,
+    finish: str | None = None,
+    error: Any = None,
+    done: bool = False,
+) -> Event:
+    """One event from its parts. A bare token is a shared constant: most events are that."""
+    if error is False or error == "":
+        error = None
+    if error is None and finish in FAILED_FINISH:
+        error = f"finish_reason {finish}"
+    if not (usage or finish or token_ids or done) and error is None:
+        return (ANSWER_TOKEN if answer else REASONING_TOKEN) if token else NOTHING
+    return Event(
+        token=token,
+        answer=answer,
+        token_ids=token_ids,
+        usage=usage,
+        finish=finish or None,
+        error=None if error is None else fault.describe(error),
+        done=done,
+    )
+
+
+def mend(data: bytes) -> bytes | None:
+    """`data` with escaped surrogates replaced, None when it has none. Half an emoji is JSON, yet no decoder of UTF-8 takes it."""
+    mended = _SURROGATE.sub(b"?", data)
+    return mended if mended != data else None
+
+
+def unusual(data: bytes, error: Exception) -> Event:
+    """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
+    mark = data.strip()
+    if mark == DONE_DATA:
+        return DONE
+    if not mark:
+        return NOTHING
+    raise not_understood(error)
+
+
+def not_understood(error: Exception) -> ValueError:
+    """The protocol's one way to say so; decoders' messages name places, not content."""
+    return ValueError(f"not understood: {error}"[:200])
+
+
+def extensions(ask: Ask) -> dict[str, Any]:
+    """Request fields of open servers that no standard names, as far as `ask.fields` lists them."""
+    known = {"ignore_eos": True, "min_tokens": ask.osl, "return_token_ids": True, "cache_prompt": False}
+    return {name: value for name, value in known.items() if name in ask.fields}
