@@ -119,6 +119,7 @@ class Plan(Noun, frozen=True, kw_only=True):
     grid: tuple[float, ...] | None = None
     max_concurrency: int = 512
     repeats: int = 1
+    refine: int = 0  # cells to spend, after the doubling, on SLO boundaries and wide gaps
     shape: float | None = None  # of gamma arrivals
 
 

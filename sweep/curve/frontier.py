@@ -32,7 +32,7 @@ X = {
     "tpot": Horizontal("tpot_s", "p90", "1000 / TPOT {statistic} in ms [tok/s/user]"),
     "e2e": Horizontal("e2e_s", "p90", "1 / E2E {statistic} [1/s]"),
     "ttft": Horizontal("ttft_s", "p90", "1 / TTFT {statistic} [1/s]"),
-    "smooth": Horizontal("smooth_tok_per_s", "p50", "smooth rate {statistic} [tok/s]", inverse=False),
+    "smooth": Horizontal("smooth_tok_per_s", "p90", "smooth rate {statistic} [tok/s/user]", inverse=False),
 }
 Y = {
     "output": ("output_tok_per_s", "output throughput [tok/s]"),

@@ -1,8 +1,8 @@
 """Which load to measure next: a pure function of the plan and of what has been measured, so a resumed run goes on as it would have.
 
 With a grid: its levels in order, the whole pass once per repeat (repeats far apart in time see the drift of the endpoint).
-Without: doubling from 1 until throughput no longer rises, failures begin or the cap is reached; then the repeats in passes;
-at last the first cell once more, as a check that the endpoint did not drift.
+Without: doubling from 1 until throughput no longer rises, failures begin or the cap is reached; then up to `plan.refine` cells
+where they say most (`narrow.py`); then the repeats in passes; at last the first cell once more, as a check for drift.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sweep.curve.narrow import narrowing
 from sweep.model import Estimate, Plan, Point
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
@@ -30,15 +31,22 @@ def next_level(plan: Plan, points: Sequence[Point]) -> Next | None:
     if plan.grid is not None:
         return _passes(plan.grid, plan.repeats, done)
     first_pass = sorted((point for point in points if point.repeat == 0), key=lambda point: point.load.level)
-    level = _next_doubling(plan, first_pass)
+    return (
+        _further(plan, first_pass)
+        or _passes([point.load.level for point in first_pass], plan.repeats, done)
+        or _check(plan, done)
+    )
+
+
+def _further(plan: Plan, first_pass: Sequence[Point]) -> Next | None:
+    """A level not measured yet: of the doubling, then of the refinement."""
+    doubled = _doubling(plan)
+    level = _next_doubling(plan, doubled, [point for point in first_pass if point.load.level in doubled])
     if level is not None:
-        return Next(level, 0, "first" if level == 1 else "doubling while throughput rises")
-    levels = [point.load.level for point in first_pass]
-    repeat = _passes(levels, plan.repeats, done)
-    if repeat is not None:
-        return repeat
-    drift_check = (levels[0], plan.repeats)
-    return Next(*drift_check, "the first cell again, to see whether the endpoint drifted") if drift_check not in done else None
+        return Next(level, 0, "first" if level == doubled[0] else "doubling while throughput rises")
+    spent = sum(point.load.level not in doubled for point in first_pass)
+    step = narrowing(plan, first_pass) if spent < plan.refine else None
+    return Next(step[0], 0, step[1]) if step else None
 
 
 def _passes(levels: Sequence[float], repeats: int, done: set[tuple[float, int]]) -> Next | None:
@@ -47,13 +55,21 @@ def _passes(levels: Sequence[float], repeats: int, done: set[tuple[float, int]])
     return Next(*step, f"repeat {step[1]}" if step[1] else "grid") if step else None
 
 
-def _next_doubling(plan: Plan, measured: Sequence[Point]) -> float | None:
-    """The next level of the doubling, None once it has ended. `measured`: one point a level, by ascending level."""
-    if not measured:
-        return 1.0
-    top = measured[-1].load.level
-    stalled = plan.kind in ONE_LEVEL or top >= plan.max_concurrency or failing(measured[-1]) or flat(measured)
-    return None if stalled else min(2 * top, float(plan.max_concurrency))
+def _check(plan: Plan, done: set[tuple[float, int]]) -> Next | None:
+    again = (1.0, plan.repeats)
+    return None if again in done else Next(*again, "the first cell again, to see whether the endpoint drifted")
+
+
+def _doubling(plan: Plan) -> list[float]:
+    """1, 2, 4 … and the cap itself."""
+    cap = 1 if plan.kind in ONE_LEVEL else plan.max_concurrency
+    return [float(2**power) for power in range(cap.bit_length()) if 2**power < cap] + [float(cap)]
+
+
+def _next_doubling(plan: Plan, doubled: Sequence[float], measured: Sequence[Point]) -> float | None:
+    """The next level of the doubling, None once it has ended. `measured` by ascending level."""
+    ended = bool(measured) and (failing(measured[-1]) or flat(measured))
+    return None if ended or len(measured) == len(doubled) else doubled[len(measured)]
 
 
 def failing(point: Point) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from curve_builder import plan, point
 
+from sweep.curve.narrow import between
 from sweep.curve.refine import next_level
-from sweep.model import Plan, Point
+from sweep.model import Bound, Estimate, Plan, Point, Slo, SloResult
 
 
 def walk(asked: Plan, measure: Callable[[float, int], Point], most: int = 40) -> list[tuple[float, int]]:
@@ -77,3 +79,65 @@ def test_a_resumed_run_goes_on_where_any_prefix_stopped() -> None:
 
 def test_a_load_kind_without_a_level_is_measured_once_and_checked() -> None:
     assert walk(plan(kind="offline"), lambda level, repeat: point(level, repeat=repeat)) == [(1, 0), (1, 1)]
+
+
+TIGHT = Slo(name="tight", bounds=(Bound(metric="ttft", limit_s=0.5, quantile=0.99),))
+
+
+def judged(level: float, highest: float) -> tuple[SloResult, ...]:
+    verdict = "met" if level <= highest else "missed"
+    unknown = Estimate(value=None)
+    return (
+        SloResult(
+            slo="tight",
+            good=0,
+            cohort=0,
+            attainment=unknown,
+            goodput_req_per_s=unknown,
+            goodput_tok_per_s=unknown,
+            verdict=verdict,
+            bounds=(),
+        ),
+    )
+
+
+@pytest.mark.parametrize("highest", [1, 45, 100, 127])
+def test_the_highest_load_meeting_an_slo_is_bracketed_to_three_percent(highest: int) -> None:
+    def measure(level: float, repeat: int) -> Point:
+        # one vertex, so that no gap of the frontier asks for cells
+        slower = 1 + level / 1e6
+        return point(level, repeat=repeat, output=100 + level * 1e3, latency=0.01 / slower, slos=judged(level, highest))
+
+    order = walk(plan(slos=(TIGHT,), refine=20, max_concurrency=128), measure)
+    tried = sorted(level for level, repeat in order if repeat == 0)
+    best = max(level for level in tried if level <= highest)
+    above = min(level for level in tried if level > highest)
+    assert above <= best * 1.03 or above == best + 1
+    assert len(tried) <= 8 + 6
+
+
+@pytest.mark.parametrize("highest", [0, 1000])
+def test_an_slo_that_every_load_meets_or_none_asks_for_nothing(highest: int) -> None:
+    def measure(level: float, repeat: int) -> Point:
+        return point(level, repeat=repeat, output=100 + 50 * level, latency=0.01 / level, slos=judged(level, highest))
+
+    order = walk(plan(slos=(TIGHT,), refine=20, max_concurrency=4), measure)
+    assert order == [(1, 0), (2, 0), (4, 0), (1, 1)]
+
+
+def test_wide_gaps_are_split_within_the_budget() -> None:
+    def measure(level: float, repeat: int) -> Point:
+        return point(level, repeat=repeat, output=100 * level**0.8, latency=0.01 * level**0.5)
+
+    full = walk(plan(refine=50, max_concurrency=64), measure)
+    levels = sorted(level for level, repeat in full if repeat == 0)
+    assert all(high - low == 1 or (high / low) ** 0.8 <= 1.285 for low, high in pairwise(levels))
+    three = walk(plan(refine=3, max_concurrency=64), measure)
+    assert three == [*full[: 7 + 3], (1, 1)]
+
+
+def test_a_level_between_exists_only_where_one_does() -> None:
+    assert between(4, 16, whole=True) == 8
+    assert between(4, 5, whole=True) is None
+    assert between(4, 6, whole=True) == 5
+    assert between(1.0, 2.0, whole=False) == 1.41
