@@ -55,20 +55,23 @@ PANELS = (
 )
 
 
-def figure(curve: Curve) -> Figure:
-    """The figure of a curve, however few points it has."""
+def figure(curve: Curve, *, heading: bool = True) -> Figure:
+    """The figure of a curve, however few points it has; without `heading` for a page that has its own."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with mpl.rc_context(style.RC):
-        drawn = Figure(figsize=style.FIGURE_INCHES)
+        top, height = (0.84, style.HEIGHT_INCHES) if heading else (0.93, style.HEIGHT_INCHES * 0.93)
+        drawn = Figure(figsize=(style.WIDTH_INCHES, height))
         FigureCanvasAgg(drawn)
         grid = drawn.add_gridspec(
-            2, 2, width_ratios=(1.5, 1), left=LEFT, right=0.985, top=0.84, bottom=0.15, wspace=0.16, hspace=0.48
+            2, 2, width_ratios=(1.5, 1), left=LEFT, right=0.985, top=top, bottom=0.15, wspace=0.16, hspace=0.48
         )
         axes = (drawn.add_subplot(grid[:, 0]), drawn.add_subplot(grid[0, 1]), drawn.add_subplot(grid[1, 1]))
-        _heading(drawn, curve)
+        if heading:
+            _heading(drawn, curve)
+        _notes(drawn, curve)
         points = quantity.by_load(curve.points)
         for panel, ax in zip(PANELS, axes, strict=True):
             draw(ax, panel, points, curve)
@@ -90,7 +93,7 @@ def svg_text(curve: Curve) -> str:
     import matplotlib as mpl
 
     with mpl.rc_context(style.RC):
-        return _svg(figure(curve)).decode()
+        return _svg(figure(curve, heading=False)).decode()
 
 
 def _svg(drawn: Figure) -> bytes:
@@ -105,10 +108,14 @@ def _heading(drawn: Figure, curve: Curve) -> None:
     text: Any = drawn.text
     text(LEFT, 0.965, _short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)
     text(LEFT, 0.915, _short("  ·  ".join(parts), 130), fontsize=9.5, color=style.MUTED, va="top", parse_math=False)
+
+
+def _notes(drawn: Figure, curve: Curve) -> None:
+    text: Any = drawn.text
     load = "requests in flight" if curve.plan.kind == "closed" else "requests per second"
     notes = [f"numbers at the points: {load}", "bars: 95 % intervals", "hollow: disqualified", "faint: too few requests"]
     text(LEFT, 0.02, "   ·   ".join(notes), fontsize=8, color=style.MUTED)
-    goals = "     ".join(f"{letter} {quantity.slo_name(slo)}".strip() for letter, slo in letters(curve))
+    goals = "   ·   ".join(f"{letter} {quantity.slo_name(slo)}".strip() for letter, slo in letters(curve))
     text(LEFT, 0.047, _short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)
 
 

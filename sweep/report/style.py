@@ -46,7 +46,7 @@ NAMES: Mapping[str, str] = {
 }
 
 FONT = "DejaVu Sans"  # ships with matplotlib: the same figure on every machine
-FIGURE_INCHES = (11.0, 6.6)
+WIDTH_INCHES, HEIGHT_INCHES = 11.0, 6.6
 PNG_DPI = 144
 
 RC: dict[Any, Any] = {
