@@ -1,51 +1,52 @@
 """The one loop: plan → load → measure → refine → journal → curve → files.
 
-Every room does its own work; this module only hands things on, starts and stops `sim:` endpoints, and makes sure that
-whatever happens (Ctrl-C, a dead endpoint, a full disk) the cells already measured are on disk.
+Every room does its own work; this module hands things on, starts and stops `sim:` endpoints, and sees to it that whatever
+happens (Ctrl-C, a dead endpoint, a full disk) the cells already measured are on the disk.
 """
 
 from __future__ import annotations
 
+import platform
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
+import sweep
 from sweep import records as rows
-from sweep.errors import EndpointError, Interrupted, TrustError
-from sweep.load import preflight
-from sweep.load.client import Target, target_from
-from sweep.load.fleet import Fleet
-from sweep.model import Cell, Curve, Endpoint, Finding, Health, Live, LoadKind, Plan, Point, StartKind
+from sweep.errors import EndpointError, Interrupted, TrustError, UsageError
+from sweep.model import Cell, Curve, Endpoint, Expected, Finding, Health, Live, LoadKind, Plan, Point, Profile, StartKind, Tool
 from sweep.plan import budget, grid, profile, scenario, slo
 
 if TYPE_CHECKING:
-    from sweep.curve.journal import Journal
-    from sweep.measure.stop import Decision
+    from sweep.curve.journal import Header, Journal
+    from sweep.load.client import Target
+    from sweep.load.fleet import Batch, Fleet
     from sweep.records import Records
-    from sweep.sim.virtual import VirtualFleet
 
-RECOVERY_S = 30.0
-"""How long an endpoint that stopped answering is waited for before the sweep ends with what it has."""
+SIMULATED = "synthetic-8b-bf16"
+RECOVERY_S = 30.0  # how long an endpoint that stopped answering is waited for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user asked for, as asked; everything has a default but the endpoint."""
+    """What the user asked for, as asked. `headers` are secret and stay in memory."""
 
     endpoint: str
     profiles: tuple[str, ...] = ("1k-1k",)
     model: str | None = None
     slos: tuple[str, ...] = ()
     grid: str | None = None
-    duration_s: float | None = None
-    requests: int | None = None
     rate: str | None = None
     kind: LoadKind = "closed"
+    duration_s: float | None = None
+    requests: int | None = None
     start: StartKind | None = None
     repeats: int = 1
     cap_s: float = 600.0
@@ -54,9 +55,10 @@ class Settings:
     max_tokens: int | None = None
     seed: int = 0
     workers: int = 1
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
-    declared: Mapping[str, str] = field(default_factory=dict)
+    describe: Path | None = None
+    declared: tuple[str, ...] = ()
     out: Path = Path("reports")
     name: str | None = None
     keep_chunks: bool = False
@@ -67,8 +69,340 @@ class Settings:
 class Watch(Protocol):
     """Who is told what happens. `planned` answers whether to go on."""
 
-    def planned(self, plan: Plan, endpoint: Endpoint, expected: budget.Expected) -> bool: ...
+    def planned(self, plan: Plan, endpoint: Endpoint, expected: Expected) -> bool: ...
     def cell_started(self, cell: Cell) -> None: ...
     def live(self, cell: Cell, live: Live) -> None: ...
     def cell_done(self, point: Point) -> None: ...
     def curve_done(self, curve: Curve, paths: dict[str, Path]) -> None: ...
+
+
+class Running(Protocol):
+    """A cell under load, real or virtual."""
+
+    def __iter__(self) -> Iterator[Batch]: ...
+    def finish(self, end_ns: int) -> None: ...
+    def abort(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Source(Protocol):
+    """What cells are measured on."""
+
+    def probe(self, dialect: str, text: str) -> Endpoint: ...
+    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
+    def reachable(self) -> bool: ...
+
+
+# --- the two ways to begin ---------------------------------------------------------------------------------------
+
+
+def run(settings: Settings, watch: Watch) -> list[Curve]:
+    """Sweeps every profile over the endpoint: one curve a profile, written before the next begins.
+
+    Raises a SweepError for whatever a user can cause; what was measured until then is on the disk.
+    """
+    from sweep.curve import declare, folder
+
+    profiles = [profile.load_profile(text) for text in settings.profiles]
+    slos = [parsed for text in settings.slos for parsed in slo.parse(text)]
+    levels = _levels(settings)
+    plans = [_plan(settings, each, slos, levels) for each in profiles]
+    declared = declare.parse(_text(settings.describe), settings.declared)
+    folder.require_writable(settings.out)
+    with _source(settings) as source:
+        spoken = {(each.dialect, each.text) for each in profiles}
+        endpoints = {pair: source.probe(*pair) for pair in sorted(spoken)}
+        sweeps = [(plan, endpoints[plan.profile.dialect, plan.profile.text]) for plan in plans]
+        for plan, endpoint in sweeps:
+            budget.require_context(plan.profile, endpoint)
+        for plan, endpoint in sweeps:
+            if not watch.planned(plan, endpoint, budget.expected(plan, endpoint)):
+                return []
+        if settings.dry_run:
+            return []
+        curves = [_sweep(_begin(settings, plan, endpoint, declared), source, watch) for plan, endpoint in sweeps]
+    _judge(curves)
+    return curves
+
+
+def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> list[Curve]:
+    """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring."""
+    from sweep.curve import journal
+
+    begun = journal.reopen(run_folder)
+    endpoint = begun.header.endpoint
+    settings = Settings(
+        endpoint=f"sim:{endpoint.simulated}" if endpoint.simulated else endpoint.url,
+        model=endpoint.model,
+        headers=headers,
+        insecure=endpoint.insecure,
+        **begun.header.settings,
+    )
+    with _source(settings) as source:
+        source.probe(endpoint.dialect, begun.header.plan.profile.text)
+        curve = _sweep(begun, source, watch, resumed=True)
+    _judge([curve])
+    return [curve]
+
+
+def _levels(settings: Settings) -> tuple[float, ...] | None:
+    if settings.grid and settings.rate:
+        raise UsageError("--grid and --rate exclude each other", "--grid is for concurrency, --rate for requests per second")
+    if settings.rate:
+        return grid.parse_grid(settings.rate, whole=False)
+    return grid.parse_grid(settings.grid) if settings.grid else None
+
+
+def _plan(settings: Settings, each: Profile, slos: list[Any], levels: tuple[float, ...] | None) -> Plan:
+    return scenario.make_plan(
+        each,
+        slos=slos,
+        seed=settings.seed,
+        grid=levels,
+        duration_s=settings.duration_s,
+        requests=settings.requests,
+        max_concurrency=settings.max_concurrency,
+        kind=settings.kind,
+        start=settings.start,
+        repeats=settings.repeats,
+        cap_s=settings.cap_s,
+        idle_timeout_s=settings.idle_timeout_s,
+    )
+
+
+def _text(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a TOML file") from None
+
+
+# --- the endpoint ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _source(settings: Settings) -> Iterator[Source]:
+    """The endpoint meant, ready to be measured: live, embedded, or embedded in virtual time."""
+    scheme, _, preset = settings.endpoint.partition(":")
+    simulated = (preset or SIMULATED) if scheme == "sim" else None
+    if settings.virtual:
+        from sweep.sim import virtual
+
+        if simulated is None:
+            raise UsageError("--virtual needs the simulated endpoint", "give --endpoint sim or sim:PRESET")
+        yield virtual.Source(simulated)
+    elif simulated is not None:
+        from sweep.sim import server
+
+        with server.start(simulated) as served:
+            yield from _live(settings, served.url, simulated)
+    else:
+        yield from _live(settings, settings.endpoint, None)
+
+
+def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Source]:
+    from sweep.load.client import target_from
+    from sweep.load.fleet import Fleet
+
+    target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure)
+    with Fleet(target, settings.workers) as fleet:
+        yield _Live(target, fleet, simulated)
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """A served endpoint under a fleet of workers."""
+
+    target: Target
+    fleet: Fleet
+    simulated: str | None
+
+    def probe(self, dialect: str, text: str) -> Endpoint:
+        from sweep.load import preflight
+
+        return msgspec.structs.replace(preflight.probe(self.target, dialect, text), simulated=self.simulated)
+
+    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
+        return self.fleet.measure(cell, endpoint, run_id)
+
+    def reachable(self) -> bool:
+        from sweep.load import preflight
+
+        return preflight.reachable(self.target)
+
+
+# --- one curve ---------------------------------------------------------------------------------------------------
+
+
+def _begin(settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[str, Any]) -> Journal:
+    """The folder and the journal of a new curve, on the disk before the first request is measured."""
+    from sweep.curve import folder, journal
+
+    now = datetime.now(UTC)
+    name = folder.slug(settings.name or f"{endpoint.model}-{plan.profile.name}-{now:%Y%m%dT%H%M%SZ}")
+    header = journal.Header(
+        name=name,
+        created_at=now.isoformat(timespec="seconds"),
+        run_id=secrets.token_hex(4),
+        tool=Tool(name="pareto-sweep", version=sweep.__version__, python=platform.python_version()),
+        plan=plan,
+        endpoint=endpoint,
+        keep_chunks=settings.keep_chunks,
+        declared=declared,
+        settings={"virtual": settings.virtual, "workers": settings.workers, "max_tokens": settings.max_tokens},
+    )
+    return journal.create(folder.create(settings.out, name), header)
+
+
+def _sweep(journal: Journal, source: Source, watch: Watch, *, resumed: bool = False) -> Curve:
+    """Cells until the curve is complete, the user stops it, the tokens are spent, or the endpoint is gone for good."""
+    from sweep.curve.journal import next_request
+    from sweep.curve.refine import failing, next_level
+
+    header = journal.header
+    measured = journal.records()
+    first_request = next_request(measured, after_a_loss=resumed)
+    allowance = header.settings.get("max_tokens")
+    tokens_left = None if allowance is None else allowance - _tokens(measured)
+    stopped: EndpointError | Interrupted | None = None
+    findings: list[Finding] = []
+    losses = 0
+    try:
+        while (step := next_level(header.plan, journal.points)) is not None:
+            if tokens_left is not None and tokens_left <= 0:
+                findings.append(Finding(code="token-cap", data={"tokens": allowance}))
+                break
+            cell = scenario.make_cell(
+                header.plan,
+                header.endpoint,
+                index=journal.next_index(),
+                level=step.level,
+                repeat=step.repeat,
+                first_request=first_request,
+            )
+            watch.cell_started(cell)
+            point, records = _measure(cell, header, source, watch, tokens_left)
+            first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
+            tokens_left = None if tokens_left is None else tokens_left - _tokens(records)
+            if failing(point) and losses < 3 and not source.reachable():
+                losses += 1
+                if _returned(source):
+                    continue  # the same step once more: the journal does not hold it
+                stopped = EndpointError(
+                    f"the endpoint stopped answering at {cell.load.label}",
+                    f"when it is back: sweep resume {journal.folder.parent}",
+                )
+                break
+            journal = journal.append(cell, point, records)
+            watch.cell_done(point)
+    except KeyboardInterrupt:
+        stopped = Interrupted(f"interrupted after {len(journal.points)} cells", f"sweep resume {journal.folder.parent} goes on")
+    curve, paths = _publish(journal, findings, stopped)
+    watch.curve_done(curve, paths)
+    if stopped is not None:
+        raise stopped
+    return curve
+
+
+def _measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records]:
+    """One cell under load until `stop.decide` has enough, and the point it makes."""
+    from sweep.load.health import merged
+    from sweep.measure import point, stop, window
+
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    running = source.measure(cell, header.endpoint, header.run_id)
+    done = rows.EMPTY
+    opened: dict[int, Records] = {}
+    health: list[Health] = []
+    decision: stop.Decision | None = None
+    started_ns: int | None = None
+    try:
+        for batch in running:
+            started_ns = batch.at_ns if started_ns is None else started_ns
+            done = rows.concat([done, batch.done])
+            opened[batch.worker] = batch.open
+            if batch.health is not None:
+                health.append(batch.health)
+            open_now = rows.concat(list(opened.values()))
+            asked = stop.decide(cell, done, open_now, started_ns, batch.at_ns)
+            watch.live(cell, asked.live)
+            if decision is not None:
+                continue
+            if tokens_left is not None and _tokens(done) + _tokens(open_now) >= tokens_left:
+                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason="token cap")
+            if asked.kind == "enough":
+                running.finish(asked.end_ns or batch.at_ns)
+            elif asked.kind == "abort":
+                running.abort()
+            decision = asked if asked.kind != "go" else None
+    finally:
+        running.close()
+    until_ns = decision.end_ns if decision is not None and decision.end_ns is not None else time.monotonic_ns()
+    placed = window.place(cell, done, until_ns)
+    done = window.with_phases(done, placed)
+    reason = decision.reason if decision is not None else "the workers ended"
+    seen = merged(health) if health else None
+    return point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason), done
+
+
+def _tokens(records: Records) -> int:
+    """Tokens sent and received, as far as they are known: what a hosted endpoint would charge."""
+    sent = records.present("sent_ns")
+    answered = records.present("osl")
+    return int(records["isl_asked"][sent].sum() + records["osl"][answered].sum())
+
+
+def _returned(source: Source) -> bool:
+    """Whether the endpoint answers again within `RECOVERY_S`."""
+    until = time.monotonic() + RECOVERY_S
+    while time.monotonic() < until:
+        if source.reachable():
+            return True
+        time.sleep(0.5)
+    return False
+
+
+# --- what is left behind -----------------------------------------------------------------------------------------
+
+
+def _publish(journal: Journal, findings: list[Finding], stopped: Exception | None) -> tuple[Curve, dict[str, Path]]:
+    """The curve of what the journal holds, and its files. After an interruption only those that take no time to draw."""
+    from sweep.curve import artifact, assemble, hlog, parquet
+    from sweep.load.host import observed
+
+    header, folder = journal.header, journal.folder.parent
+    curve = assemble.assemble(
+        journal.points,
+        name=header.name,
+        created_at=header.created_at,
+        run_id=header.run_id,
+        tool=header.tool,
+        plan=header.plan,
+        endpoint=header.endpoint,
+        client=observed(),
+        declared=header.declared,
+        findings=findings,
+        complete=stopped is None and not findings,
+    )
+    paths = {"curve": artifact.save(curve, folder)}
+    paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("records.parquet", "hlog")}
+    parquet.write_records(paths["records.parquet"], journal.records(), keep_chunks=header.keep_chunks)
+    hlog.save(curve, paths["hlog"])
+    if not isinstance(stopped, Interrupted):
+        from sweep.report import figure, page
+
+        paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("svg", "png", "html")}
+        figure.save(curve, paths["svg"], paths["png"])
+        page.save(curve, paths["html"])
+    return curve, paths
+
+
+def _judge(curves: list[Curve]) -> None:
+    """Exit codes are for scripts: nothing succeeded, or nothing can be trusted. All files are written by now."""
+    points = [point for curve in curves for point in curve.points]
+    if points and not any(point.outcomes_all.get("ok") for point in points):
+        raise EndpointError("no request succeeded at any load", "the findings and the records' error column say why")
+    if points and all(point.disqualified for point in points):
+        raise TrustError("every point is disqualified", "the findings say why and what to do next")
