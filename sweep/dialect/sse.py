@@ -77,9 +77,11 @@ class Splitter:
 
     def _feed_lines(self, data: bytes, events: list[bytes]) -> None:
         """The grammar line by line: exact whatever is held, and linear in the bytes fed."""
-        if self._after_cr and data:
+        if not data:
+            return
+        if self._after_cr:
             data = data.removeprefix(b"\n")
-            self._after_cr = False
+        self._after_cr = data.endswith(b"\r")
         for piece in data.splitlines(keepends=True):
             text = piece.rstrip(b"\r\n")
             self._line += text
@@ -87,7 +89,6 @@ class Splitter:
                 raise ValueError(f"a line of more than {self.max_event_bytes} bytes in an event stream")
             if len(text) < len(piece):
                 self._end_line(events)
-                self._after_cr = piece.endswith(b"\r")
 
     def _end_line(self, events: list[bytes]) -> None:
         line = bytes(self._line)

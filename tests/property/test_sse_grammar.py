@@ -52,6 +52,7 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
 @settings(max_examples=500)
 @given(streams, st.lists(st.integers(0, 500), max_size=8))
 @example(b"data: x\r\n\n", [])
+@example(b"\rdata: x\n\n", [8])
 @example(b"data: a\r\n\n\ndata: b\n\n", [9])
 @example(b"data: a\n\r\ndata: b\r\n\r\n", [8])
 @example(b"\xef\xbb\xbfdata: a\n\n", [1, 2])
