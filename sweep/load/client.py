@@ -1,0 +1,146 @@
+"""Where requests go and how a session reaches it: base URL, secret headers, TLS, proxy."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import ssl
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import msgspec
+
+from sweep import dialect
+from sweep.errors import UsageError
+from sweep.load.wire import READ_BYTES, StampingConnector, Wire
+
+KEY_VARIABLES = ("SWEEP_API_KEY", "OPENAI_API_KEY")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_VERSIONED = re.compile(r"/v\d+[a-z0-9]*$")
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """An endpoint before anything was asked of it. `headers` are secret: never shown, never written to disk."""
+
+    url: str  # ends where a dialect's path begins, usually in /v1
+    model: str | None = None
+    headers: dict[str, str] = {}
+    insecure: bool = False
+
+    def __repr__(self) -> str:
+        return f"Target({self.url!r}, model={self.model!r}, headers=<{len(self.headers)} hidden>, insecure={self.insecure})"
+
+    @property
+    def root(self) -> str:
+        """The server's own root, where /version and /props live."""
+        return _VERSIONED.sub("", self.url)
+
+    @property
+    def loopback(self) -> bool:
+        host = urlsplit(self.url).hostname or ""
+        return host in LOOPBACK or host.startswith("127.")
+
+    def hide(self, text: str) -> str:
+        """`text` without any secret a server may have echoed."""
+        for value in self.headers.values():
+            for secret in {value, value.rpartition(" ")[2]}:
+                if len(secret) >= 4:
+                    text = text.replace(secret, "<hidden>")
+        return text
+
+
+def target_from(
+    url: str,
+    *,
+    model: str | None = None,
+    headers: Sequence[str] = (),
+    insecure: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Target:
+    """A target from what a user types: scheme, /v1 and the dialect's path are optional; `headers` are "Name: value".
+
+    An explicit header wins over credentials in the URL, these over the key of the environment. UsageError when unreadable.
+    """
+    parts = _split(url)
+    secret: dict[str, str] = {}
+    key = next((environ[name] for name in KEY_VARIABLES if environ.get(name)), None)
+    if key is not None:
+        secret["Authorization"] = f"Bearer {key.strip()}"
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        secret["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    for header in headers:
+        name, colon, value = header.partition(":")
+        if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()) or "\n" in value or "\r" in value:
+            raise UsageError("a header must look like 'Name: value'", "for example --header 'Authorization: Bearer …'")
+        secret = {known: kept for known, kept in secret.items() if known.lower() != name.strip().lower()}
+        secret[name.strip()] = value.strip()
+    return Target(url=_base(parts), model=model, headers=secret, insecure=insecure)
+
+
+def _split(url: str) -> SplitResult:
+    hint = "for example http://localhost:8000 or https://host/v1"
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        _ = parts.port
+    except ValueError:
+        raise UsageError("the endpoint is not a URL", hint) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError("the endpoint must be an http or https URL with a host", hint)
+    if parts.query or parts.fragment:
+        raise UsageError("the endpoint's URL must not have a query", "give keys with --header or SWEEP_API_KEY")
+    return parts
+
+
+def _base(parts: SplitResult) -> str:
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    path = parts.path.rstrip("/")
+    for known in sorted((dialect.get(name).PATH for name in dialect.names()), key=len, reverse=True):
+        path = path.removesuffix(known)
+    if not _VERSIONED.search(path):
+        path += "/v1"
+    return urlunsplit((parts.scheme, host if parts.port is None else f"{host}:{parts.port}", path, "", ""))
+
+
+def proxy_for(target: Target) -> str | None:
+    """The proxy that the environment names for this target, credentials included."""
+    parts = urlsplit(target.url)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    proxy = getproxies().get(parts.scheme)
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def tls(target: Target) -> ssl.SSLContext | bool:
+    if not target.insecure:
+        return True
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def open_session(target: Target, wire: Wire, *, keep_alive: bool = True) -> aiohttp.ClientSession:
+    """A session that adds nothing of its own: no timeouts, cookies, redirects, decompression or hidden retries of POST."""
+    connector: dict[str, Any] = {"ssl": tls(target), "force_close": not keep_alive}
+    if keep_alive:
+        connector["keepalive_timeout"] = 30.0
+    return aiohttp.ClientSession(
+        connector=StampingConnector(wire, **connector),
+        headers={"Accept-Encoding": "identity", **target.headers},
+        skip_auto_headers=("User-Agent",),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),
+        auto_decompress=False,
+        read_bufsize=2 * READ_BYTES,
+        proxy=proxy_for(target),
+    )

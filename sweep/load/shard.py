@@ -1,0 +1,65 @@
+"""What passes between the fleet and a worker: a shard to measure, commands, reports."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from sweep.load.client import Target
+from sweep.model import Cell, Endpoint, Health
+from sweep.records import Records, null_of
+
+Command = Literal["measure", "finish", "abort"]
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """Worker `worker` of `workers`: its share of the slots or arrivals, and requests first + worker + k·workers."""
+
+    cell: Cell
+    endpoint: Endpoint
+    target: Target
+    run_id: str
+    worker: int = 0
+    workers: int = 1
+
+    @property
+    def slots(self) -> range:
+        """Closed loop: which of the cell's slots are this worker's."""
+        return range(self.worker, round(self.cell.load.level), self.workers)
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """From the fleet to a worker."""
+
+    command: Command
+    shard: Shard | None = None
+    end_ns: int | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """From a worker to the fleet. Both records hold only the chunks that no earlier report held."""
+
+    at_ns: int
+    done: bytes
+    open: bytes
+    last: bool = False
+    health: Health | None = None
+
+
+def joined(earlier: Records, now: Records) -> Records:
+    """`now` with the chunks that `earlier` holds of the same requests put first, and `max_gap_ns` filled in."""
+    row_of = {int(request): row for row, request in enumerate(now["request"])}
+    place = np.array([row_of.get(int(request), -1) for request in earlier["request"]], np.int64)
+    rows = np.concatenate([place[earlier.chunk_rows()], now.chunk_rows()])
+    order = np.argsort(rows, kind="stable")
+    order = order[rows[order] >= 0]
+    rows = rows[order]
+    chunk_ns = np.concatenate([earlier.chunk_ns, now.chunk_ns])[order]
+    chunk_tokens = np.concatenate([earlier.chunk_tokens, now.chunk_tokens])[order]
+    start = np.searchsorted(rows, np.arange(len(now) + 1)).astype(np.int64)
+    gaps = np.full(len(now), null_of("max_gap_ns"), np.int64)
+    inner = rows[1:] == rows[:-1]
+    np.maximum.at(gaps, rows[1:][inner], np.diff(chunk_ns)[inner])
+    return Records({**now.columns, "max_gap_ns": gaps}, start, chunk_ns, chunk_tokens)

@@ -1,0 +1,278 @@
+"""One shard of one cell, run by one process: keeps the load on, reports twice a second, ends when told.
+
+Closed loop: each slot sends its next request the moment the last one ended. After a failure a slot waits first, 10 ms
+doubling up to 1 s until something succeeds again, so that a server that refuses everything is not hammered.
+Open loop: each arrival is sent when it is due, whatever is still in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import sys
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from time import monotonic_ns
+
+import msgspec
+
+from sweep import dialect
+from sweep.load.call import Call, Caller
+from sweep.load.client import open_session
+from sweep.load.health import Observer, raise_descriptor_limit
+from sweep.load.shard import Order, Report, Shard
+from sweep.load.supply import Supply
+from sweep.load.timer import until
+from sweep.load.wire import Wire
+from sweep.model import Outcome
+from sweep.plan.arrival import offsets_ns, stagger_s
+from sweep.prompt.text import compose
+from sweep.records import from_rows
+
+REPORT_S = 0.5
+PATROL_S = 0.05
+RAMP_S_PER_SLOT = 0.001
+COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
+PAUSE_S = (0.01, 1.0)
+ANSWERED = (Outcome.OK, Outcome.WRONG_LENGTH)
+_ARRIVALS = 1024
+
+
+class ShardRun:
+    """Runs on the loop that creates it. `reports` takes encoded `Report`s."""
+
+    def __init__(self, shard: Shard, reports: SimpleQueue[bytes | None]) -> None:
+        self._shard = shard
+        self._limits = shard.cell.limits
+        self._closed = shard.cell.load.kind == "closed"
+        self._reports = reports
+        self._dialect = dialect.get(shard.endpoint.dialect)
+        self._wire = Wire()
+        self._observer = Observer(self._wire)
+        self._supply = Supply(shard, self._dialect, self._observer.reads)
+        self._open: dict[int, Call] = {}
+        self._done: list[Call] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._end_ns: int | None = None
+        self._over = asyncio.Event()
+        self._started_ns = monotonic_ns()
+        self._dues = self._due_times()
+        self._columns = {"cell": shard.cell.index, "repeat": shard.cell.repeat, "worker": shard.worker}
+
+    def obey(self, order: Order) -> None:
+        if order.command == "finish":
+            self._end_ns = order.end_ns
+        elif order.command == "abort":
+            self._over.set()
+
+    async def run(self) -> None:
+        """Until told to end; the last report goes out before it returns."""
+        endpoint, target = self._shard.endpoint, self._shard.target
+        async with (
+            open_session(target, self._wire, keep_alive=endpoint.keep_alive) as session,
+            open_session(target, self._wire, keep_alive=False) as fresh,
+        ):
+            self._caller = Caller(target, self._dialect, self._shard.run_id, session, fresh)
+            while self._supply.top_up():
+                pass
+            self._started_ns = monotonic_ns()
+            if self._closed:
+                offsets = stagger_s(round(self._shard.cell.load.level), self._shard.cell.load.level * RAMP_S_PER_SLOT)
+                for slot in self._shard.slots:
+                    self._start(self._slot(float(offsets[slot])))
+            else:
+                self._start(self._arrivals())
+            background = [asyncio.create_task(work) for work in (self._report(), self._patrol())]
+            await self._over.wait()
+            for task in background:
+                task.cancel()
+            await self._stop()
+        self._observer.close()
+        self._flush(last=True)
+
+    def _start(self, work: asyncio._CoroutineLike[None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._look_for_defects)
+        return task
+
+    def _look_for_defects(self, task: asyncio.Task[None]) -> None:
+        """A driver that ends by an exception is a defect of ours: end the cell instead of running on with less load."""
+        if not task.cancelled() and task.exception() is not None:
+            asyncio.get_running_loop().call_exception_handler({"message": "a driver failed", "exception": task.exception()})
+            self._over.set()
+
+    async def _stop(self) -> None:
+        now_ns = monotonic_ns()
+        tasks = set(self._tasks)
+        for call in list(self._open.values()):
+            call.stop(Outcome.CUT if call.exchange.sent_ns is not None else Outcome.UNSENT, "the cell ended")
+        for task in tasks - {call.task for call in self._open.values()}:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for call in list(self._open.values()):  # tasks that were cancelled before their first step
+            call.settle(Outcome.UNSENT, "the cell ended")
+            self._ended(call)
+        for due_ns in self._dues:
+            if due_ns >= now_ns:
+                break
+            call = self._supply.take()
+            call.planned_ns = due_ns
+            call.settle(Outcome.UNSENT, "the cell ended")
+            self._ended(call)
+
+    # --- closed loop -----------------------------------------------------------------------------------------
+
+    async def _slot(self, offset_s: float) -> None:
+        await asyncio.sleep(offset_s)
+        loop = asyncio.get_running_loop()
+        freed_ns: int | None = None
+        pause_s = 0.0
+        while not self._over.is_set():
+            call = self._supply.take()
+            loop.call_soon(self._supply.top_up)
+            call.planned_ns = freed_ns or monotonic_ns()
+            await self._perform(call)
+            if freed_ns is not None and call.exchange.sent_ns is not None:
+                self._observer.refill_ns.append(call.exchange.sent_ns - freed_ns)
+            freed_ns, pause_s = (call.end_ns, 0.0) if call.outcome in ANSWERED else (None, _longer(pause_s))
+            if pause_s and not self._over.is_set():
+                await asyncio.sleep(pause_s)
+
+    # --- open loop -------------------------------------------------------------------------------------------
+
+    async def _arrivals(self) -> None:
+        for due_ns in self._dues:
+            while due_ns - monotonic_ns() > 500_000 and self._supply.top_up():
+                pass
+            await until(due_ns)
+            call = self._supply.take()
+            call.planned_ns = due_ns
+            self._open[call.number] = call
+            self._start(self._perform(call))
+
+    def _due_times(self) -> Iterator[int]:
+        """When this shard's arrivals are due; none in a closed loop."""
+        first, shard = 0, self._shard
+        while not self._closed:
+            offsets = offsets_ns(shard.cell.load, shard.cell.seed, first, _ARRIVALS)
+            for arrival, offset in enumerate(offsets.tolist(), first):
+                if arrival % shard.workers == shard.worker:
+                    yield self._started_ns + offset
+            first += _ARRIVALS
+
+    # --- both ------------------------------------------------------------------------------------------------
+
+    async def _perform(self, call: Call) -> None:
+        call.task = asyncio.current_task()
+        self._open[call.number] = call
+        try:
+            await self._caller.perform(call)
+        finally:
+            self._ended(call)
+            if not self._closed and call.exchange.sent_ns is not None:
+                self._observer.lateness_ns.append(call.exchange.sent_ns - call.planned_ns)
+
+    def _ended(self, call: Call) -> None:
+        self._open.pop(call.number, None)
+        self._done.append(call)
+        call.body, call.task, call.exchange.sock = b"", None, None
+
+    async def _patrol(self) -> None:
+        """Gives up what is silent or too old, and sees when the cell is over."""
+        idle_ns, deadline_ns = round(self._limits.idle_timeout_s * 1e9), round(self._limits.deadline_s * 1e9)
+        while True:
+            await asyncio.sleep(PATROL_S if self._end_ns is None else PATROL_S / 5)
+            now_ns = monotonic_ns()
+            for call in list(self._open.values()):
+                silent_ns = call.silent_ns(now_ns)
+                if silent_ns > COMPLETE_GRACE_NS and call.meter.done:
+                    call.stop(None)
+                elif silent_ns > idle_ns:
+                    outcome = Outcome.TIMEOUT_IDLE if call.exchange.sent_ns is not None else Outcome.CONNECT
+                    call.stop(outcome, f"nothing for {self._limits.idle_timeout_s:g} s")
+                elif call.age_ns(now_ns) > deadline_ns:
+                    call.stop(Outcome.TIMEOUT_DEADLINE, f"not complete after {self._limits.deadline_s:g} s")
+            if self._end_ns is not None and now_ns >= self._end_ns and not self._awaited(self._end_ns):
+                self._over.set()
+
+    def _awaited(self, end_ns: int) -> bool:
+        """A request of the time before `end_ns` is still open."""
+        if self._closed:
+            return any((call.exchange.sent_ns or end_ns) < end_ns for call in self._open.values())
+        return any(call.planned_ns < end_ns for call in self._open.values())
+
+    async def _report(self) -> None:
+        while True:
+            await asyncio.sleep(REPORT_S)
+            self._flush()
+
+    def _flush(self, last: bool = False) -> None:
+        ended, self._done = self._done, []
+        honoured = bool(self._shard.endpoint.osl_honoured)
+        done = from_rows(call.row(self._columns, honoured) for call in ended)
+        still = from_rows(call.row(self._columns, honoured) for call in self._open.values())
+        health = self._observer.health(self._shard.endpoint.keep_alive) if last else None
+        report = Report(at_ns=monotonic_ns(), done=done.to_bytes(), open=still.to_bytes(), last=last, health=health)
+        self._reports.put(msgspec.msgpack.encode(report))
+
+
+def _longer(pause_s: float) -> float:
+    shortest, longest = PAUSE_S
+    return min(longest, max(shortest, 2 * pause_s))
+
+
+async def run_shard(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | None]) -> None:
+    """Runs `shard`, obeying what arrives on `connection`; ends at once when the other side is gone."""
+    loop = asyncio.get_running_loop()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    run = ShardRun(shard, reports)
+
+    def hear() -> None:
+        try:
+            run.obey(msgspec.msgpack.decode(connection.recv_bytes(), type=Order))
+        except (EOFError, OSError):
+            loop.remove_reader(connection.fileno())
+            run.obey(Order(command="abort"))
+
+    loop.add_reader(connection.fileno(), hear)
+    try:
+        await run.run()
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        loop.remove_reader(connection.fileno())
+
+
+def main(fd: int) -> None:
+    """A worker process: measures the shards it is sent on the connection `fd` until that closes."""
+    raise_descriptor_limit()
+    compose("prose", 2, 0, 0, "")  # builds the words while preflight is under way
+    connection = Connection(fd)
+    reports: SimpleQueue[bytes | None] = SimpleQueue()
+
+    def post() -> None:
+        """Writes in a thread of its own: a fleet that is slow to read never delays the loop."""
+        with contextlib.suppress(OSError):
+            while (report := reports.get()) is not None:
+                connection.send_bytes(report)
+
+    poster = threading.Thread(target=post, daemon=True)
+    poster.start()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            order = msgspec.msgpack.decode(connection.recv_bytes(), type=Order)
+            if order.shard is not None:  # anything else is late for a cell that has ended
+                asyncio.run(run_shard(order.shard, connection, reports))
+    reports.put(None)
+    poster.join(timeout=1)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
