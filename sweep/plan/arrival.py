@@ -11,7 +11,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import UsageError
 from sweep.model import Load
 from sweep.plan.hashing import uniform
 
@@ -28,12 +27,12 @@ def stagger_s(slots: int, spread_s: float) -> NDArray[np.float64]:
 def offsets_ns(load: Load, seed: int, first: int, count: int) -> NDArray[np.int64]:
     """Open loop: ns from the cell's start to arrivals `first` .. `first + count - 1`.
 
-    `constant` begins at 0; `poisson` and `gamma` begin one gap after 0. Raises UsageError for a load that has no schedule.
+    `constant` begins at 0; `poisson` and `gamma` begin one gap after 0. Raises ValueError for a load without a schedule.
     """
     if load.kind == "constant":
         return np.asarray(np.rint(np.arange(first, first + count) * (1e9 / load.level)), np.int64)
     if load.kind not in OPEN:
-        raise UsageError(f"{load.kind} load has no arrival schedule", f"use one of {', '.join(OPEN)}")
+        raise ValueError(f"{load.kind} load has no arrival schedule")
     block, skipped = divmod(first, _BLOCK)
     before_ns = sum(_block_ns(load, seed, earlier) for earlier in range(block))
     gaps_ns = _gaps_ns(load, seed, block * _BLOCK, skipped + count)
@@ -51,7 +50,7 @@ def _gaps_ns(load: Load, seed: int, first: int, count: int) -> NDArray[np.int64]
     if load.kind == "poisson":
         gaps = -np.log1p(-uniform(seed, index, _GAP_SALT))
     elif load.shape is None or load.shape <= 0:
-        raise UsageError("gamma arrivals need a shape above 0", "1 is Poisson, 0.25 comes in bursts, 10 is nearly even")
+        raise ValueError("gamma arrivals need a shape above 0")
     else:
         gaps = _gamma(load.shape, seed, index) / load.shape
     return np.rint(gaps * (1e9 / load.level)).astype(np.int64)

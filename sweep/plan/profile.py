@@ -88,7 +88,7 @@ def _wrong_type(message: str, raw: dict[str, Any], shown: str) -> ProfileError:
     """msgspec's "Expected `int`, got `str` - at `$.osl.mean`", with the value that stands there in place of its type."""
     what, _, where = message.partition(" - at ")
     where = where.strip("`") or "$"
-    what = what[0].lower() + what[1:].replace("`", "")
+    what = what[0].lower() + what[1:].replace("`", "").replace(" | null", "")
     expected, got, _ = what.partition(", got ")
     if got:
         what = f"{expected}{got}{_value_at(raw, where)}"

@@ -43,6 +43,8 @@ def make_plan(
             raise UsageError(f"{name}: {count}", "give 1 or more")
     if kind in OPEN and grid is None:
         raise UsageError(f"{kind} arrivals need their rates", "name them in requests per second, e.g. --rate 2,4,8")
+    if kind == "gamma" and not (shape is not None and 0 < shape < math.inf):
+        raise UsageError("gamma arrivals need a shape above 0", "1 is Poisson, 0.25 comes in bursts, 10 is nearly even")
     limit = _limit(profile, grid, max_concurrency, kind)
     return Plan(
         profile=profile,

@@ -24,7 +24,7 @@ Metric = Literal["ttft", "tpot", "e2e"]
 METRICS: tuple[str, ...] = get_args(Metric)
 PER_S = {"s": 1, "ms": 1_000, "us": 1_000_000, "µs": 1_000_000}
 _TERM = re.compile(
-    r"(?P<metric>\w+?)(?:_p(?P<percent>\d+(?:\.\d+)?))?\s*(?P<sign><=|≤|<|>=|>|==?|:)\s*(?P<limit>\S*?)\s*(?P<unit>[a-zµ/%]*)"
+    r"(?P<metric>\w+?)(?:_p(?P<percent>\d+(?:\.\d+)?))?\s*(?P<sign><=|≤|<|>=|>|==?|:)\s*(?P<limit>[-+\d.][-+\d.e]*)?\s*(?P<unit>\S*)"
 )
 _EXAMPLE = "write ttft_p99<=450ms,tpot_p99<=40ms or ttft<=0.5s,e2e<=10s"
 
@@ -60,7 +60,7 @@ def _row(name: str, row: dict[str, str]) -> Slo:
 def _preset(name: str) -> Slo:
     slo = presets().get(name.lower())
     if slo is None:
-        what = f"unknown SLO {name!r}" if name else "an SLO term is missing"
+        what = f"unknown SLO {name!r}" if name else "a term is missing in the SLO"
         raise SloError(what, _known(name))
     if not slo.bounds:
         raise SloError(f"SLO {name!r} sets no latency bound ({slo.source})", _EXAMPLE)
@@ -74,7 +74,7 @@ def _bound(match: re.Match[str], part: str) -> Bound:
         raise SloError(f"SLO {part!r}: bounds are upper and inclusive", _EXAMPLE)
     return Bound(
         metric=cast("Metric", match["metric"]),
-        limit_s=_limit_s(match["limit"], match["unit"], part),
+        limit_s=_limit_s(match["limit"] or "", match["unit"], part),
         quantile=None if match["percent"] is None else _quantile(match["percent"], part),
     )
 
@@ -83,13 +83,14 @@ def _limit_s(limit: str, unit: str, part: str) -> float:
     try:
         value = float(limit)
     except ValueError:
-        raise SloError(f"SLO {part!r}: {limit or 'nothing'!r} is not a number", _EXAMPLE) from None
+        what = f"{limit + unit!r} is not a number" if limit + unit else "the limit is missing"
+        raise SloError(f"SLO {part!r}: {what}", _EXAMPLE) from None
     if not unit:
         raise SloError(f"SLO {part!r}: the unit is missing", f"write {limit}ms or {limit}s")
     if unit not in PER_S:
         raise SloError(f"SLO {part!r}: unknown unit {unit!r}", "known: s, ms, us")
     if not math.isfinite(value) or value <= 0:
-        raise SloError(f"SLO {part!r}: the bound must be above 0", _EXAMPLE)
+        raise SloError(f"SLO {part!r}: the bound must be finite and above 0", _EXAMPLE)
     return value / PER_S[unit]
 
 

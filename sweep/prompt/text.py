@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from itertools import cycle
+from keyword import iskeyword
 
 from sweep.errors import UsageError
 from sweep.prompt import words as table
@@ -95,55 +96,41 @@ def _random(source: random.Random) -> Iterator[str]:
 
 
 def _code(source: random.Random) -> Iterator[str]:
-    """Functions in turn, so that every stretch of the material has the same tokens per word."""
+    """Functions in turn, of spaced lines, so that every stretch of the material has much the same tokens per word."""
+    names = [noun for noun in table.NOUNS if not iskeyword(noun)]
     for shape in cycle(_FUNCTIONS):
-        a, b, c, d = source.sample(table.NOUNS, 4)
-        verb, other = source.sample(table.VERBS, 2)
+        a, b, c, d = source.sample(names, 4)
         n, m = source.randrange(2, 10), source.randrange(10, 100)
-        yield shape.format(a=a, b=b, c=c, d=d, verb=verb, other=other, n=n, m=m)
+        yield shape.format(verb=source.choice(table.VERBS), a=a, b=b, c=c, d=d, n=n, m=m)
 
 
 _FUNCTIONS = (
     """\
-def {verb}_{a}({b}, {c}={m}):
-    {d} = {n} * {c} + len({b})
-    if {d} > {m}:
-        return {b}[{n}]
-    return {d}
+def {verb}_{a}({b}, {c}):
+    {d} = {n} * {c} + {b}
+    while {d} > {m} and {b} < {n}:
+        {b} = {b} + {c} // {n}
+        {d} = {d} - {b} % {m}
+    if {d} == {n} or {c} != {m}:
+        return {d} + {b} - {n}
+    return {d} * {c} + {m}
 """,
     """\
-def {verb}_{a}({b}):
-    total = 0
-    for {c} in {b}:
-        if {c} % {n} == 0:
-            total += {c} * {m}
-    return total
+def {verb}_{a}({b}, {c}):
+    {d} = {b} - {m} if {b} > {c} else {n}
+    for {a} in {b} , {c} , {d} , {n}:
+        if {a} % {n} == {m} - {c}:
+            {d} = {d} + {a} * {n}
+    assert {d} >= {n} or {b} != {m}
+    return {d} - {c} // {m}
 """,
     """\
-class {a}_{b}:
-    def __init__(self, {c}, {d}={m}):
-        self.{c} = {c}
-        self.{d} = {d} or {n}
-
-    def {verb}(self, {b}):
-        self.{c} += {b} - self.{d}
-        return self.{c}
-""",
-    """\
-def {other}_{c}({a}, {b}):
-    {d} = {{}}
-    while {a} and len({d}) < {m}:
-        {c} = {a}.pop()
-        {d}[{c}] = {b}.get({c}, {n})
-    return sorted({d}.items())
-""",
-    """\
-async def {verb}_{d}({a}, {b}={n}):
-    try:
-        {c} = await {a}.{other}({b})
-    except ValueError as error:
-        raise RuntimeError("{d} {verb} {m}") from error
-    return [{c}[{b}] for {b} in range({m})]
+def {verb}_{a}({b}, {c}):
+    {a} = [ {b} + {d} for {d} in {c} if {d} < {m} ]
+    {d} = {n} if not {a} else {a} [ {n} ]
+    while {d} != {m} and {a} is not {b}:
+        {d} = {d} + {m} - {n}
+    return {d} if {c} else {a}
 """,
 )
 

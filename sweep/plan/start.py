@@ -1,0 +1,50 @@
+"""How a closed loop starts as if it had been running for ever.
+
+In steady state a slot's running request is found with probability ∝ its OSL (a long one is running more often) and at a
+uniformly distributed place in its answer. Slots that begin so need no ramp: phases and KV memory are those of steady state at
+once. Stratifying the places over the slots removes the luck of the draw between runs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.model import Profile
+from sweep.plan.hashing import mixed, uniform
+from sweep.plan.lengths import longest, pairs
+
+_PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
+
+
+def equilibrium(
+    profile: Profile, slots: int, seed: int, requests: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(ISL, OSL) to ask of the first request of each slot, `requests` being those requests' numbers (one a slot).
+
+    The pair behind slot i is drawn with weight ∝ OSL; r_i = ⌈(π(i) + U_i)/C · OSL_i⌉ tokens of it are still to come, π a
+    permutation of the C slots. What is already answered moves into the prompt: ISL + OSL − r are sent, r are asked for.
+    """
+    isl, osl = _length_biased(profile, seed, requests)
+    place = (_permutation(slots, seed) + uniform(seed, requests, _PLACE_SALT)) / slots
+    left = np.clip(np.ceil(place * osl), 1, osl).astype(np.int64)
+    return isl + osl - left, left
+
+
+def _length_biased(profile: Profile, seed: int, requests: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One pair a request by exact rejection: a candidate stays with probability OSL / longest OSL."""
+    isl, osl = np.empty_like(requests), np.empty_like(requests)
+    waiting = np.arange(len(requests))
+    attempt = 0
+    while len(waiting):
+        fresh = mixed(seed ^ (_PAIR_SALT + attempt))
+        candidate_isl, candidate_osl = pairs(profile, fresh, requests[waiting])
+        stays = uniform(fresh, requests[waiting], _PAIR_SALT) * longest(profile.osl) < candidate_osl
+        isl[waiting[stays]], osl[waiting[stays]] = candidate_isl[stays], candidate_osl[stays]
+        waiting = waiting[~stays]
+        attempt += 1
+    return isl, osl
+
+
+def _permutation(slots: int, seed: int) -> NDArray[np.int64]:
+    return np.argsort(uniform(seed, np.arange(slots, dtype=np.int64), _ORDER_SALT), kind="stable").astype(np.int64)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sweep.model import Calibration, Endpoint, Plan
+from sweep.plan.budget import deadline_s, expected
+from sweep.plan.profile import load_profile
+from sweep.plan.scenario import make_plan
+
+
+def endpoint(ttft_s: float | None = 0.04, tpot_s: float | None = 0.006) -> Endpoint:
+    calibration = Calibration(tokens_per_word=1.1, template_tokens=20, source="usage")
+    return Endpoint(url="http://h/v1", model="m", dialect="chat", calibration=calibration, ttft_s=ttft_s, tpot_s=tpot_s)
+
+
+def plan(name: str, **wishes: Any) -> Plan:
+    return make_plan(load_profile(name), slos=(), seed=0, **wishes)
+
+
+@pytest.mark.parametrize("tpot_s", [0.003, 0.025, 0.2])
+def test_an_honest_answer_at_64_fold_slowdown_is_not_killed(tpot_s: float) -> None:
+    honest_s = 64 * (1.0 + 8192 * tpot_s)
+    assert deadline_s(load_profile("1k-8k"), endpoint(1.0, tpot_s)) > honest_s
+    assert deadline_s(load_profile("1k-8k"), None) > 64 * 8192 * 0.02
+
+
+def test_a_deadline_is_at_least_ten_minutes_and_grows_with_the_answer() -> None:
+    assert deadline_s(load_profile("demo"), endpoint()) == 600
+    assert deadline_s(load_profile("1k-8k"), endpoint()) > deadline_s(load_profile("1k-1k"), endpoint())
+
+
+def test_an_unknown_pace_leaves_time_unknown() -> None:
+    for unknown in (None, endpoint(None, 0.006), endpoint(0.04, None), endpoint(float("nan"), 0.006)):
+        guess = expected(plan("1k-1k"), unknown)
+        assert guess.cells == 10
+        assert (guess.requests, guess.input_tokens, guess.output_tokens, guess.seconds) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("profile", "throughput"),
+    [
+        ("1k-1k-ifx", {1: 171, 16: 2158, 64: 5210, 256: 8077}),
+        ("8k-1k-ifx", {1: 156, 16: 936, 64: 1300, 256: 1302}),
+        ("1k-8k-ifx", {1: 167, 16: 1678, 64: 3094, 256: 3365}),
+    ],
+)
+def test_the_batching_assumption_holds_within_a_factor_of_two(profile: str, throughput: dict[int, float]) -> None:
+    """Against a simulated 8B model on one accelerator (output tok/s by concurrency)."""
+    for level, tok_per_s in throughput.items():
+        guess = expected(plan(profile, grid=(float(level),), cap_s=1e6), endpoint(0.02, 0.0058))
+        assert 0.5 < guess.output_tokens / guess.seconds / tok_per_s < 2
+
+
+def test_requests_and_tokens_follow_from_the_window() -> None:
+    short, long = (expected(plan("demo", grid=(4.0,), duration_s=d), endpoint()) for d in (10.0, 100.0))
+    assert long.requests > 7 * short.requests
+    assert long.input_tokens == pytest.approx(128 * long.requests, rel=0.01)
+    assert long.seconds == pytest.approx(short.seconds + 90)
+
+
+def test_a_demanded_cohort_lengthens_the_window_up_to_the_cap() -> None:
+    wanted = expected(plan("demo", grid=(1.0,), requests=500), endpoint())
+    capped = expected(plan("demo", grid=(1.0,), requests=500_000, cap_s=60), endpoint())
+    assert wanted.requests >= 500
+    assert capped.seconds < 70
+
+
+def test_repeats_and_ladders_count_cells() -> None:
+    assert expected(plan("demo", repeats=3), endpoint()).cells == 21
+    assert expected(plan("demo", grid=(1.0, 2.0)), endpoint()).cells == 2
+
+
+def test_the_demonstration_takes_less_than_a_minute() -> None:
+    """At the pace of the embedded endpoint's default preset."""
+    guess = expected(plan("demo"), endpoint(0.01, 0.0058))
+    assert guess.cells == 7
+    assert guess.seconds < 45
+
+
+def test_an_open_loop_sends_what_its_rate_says() -> None:
+    guess = expected(plan("demo", grid=(5.0,), kind="poisson", duration_s=60.0), endpoint())
+    assert guess.requests == pytest.approx(5 * guess.seconds, abs=1)
