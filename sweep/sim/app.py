@@ -14,14 +14,13 @@ from sweep.model import SimAsk, Usage
 from sweep.sim import faults, http, metrics, tokens
 from sweep.sim.device import preset
 from sweep.sim.engine import Step
-from sweep.sim.options import Options
+from sweep.sim.options import MAX_MODEL_TOKENS, Options
 from sweep.sim.realtime import Backend
 from sweep.sim.reply import Manner, Reply
 from sweep.sim.sequence import Sequence
 from sweep.sim.truth import Log, Row
 
 BASE = "/v1"
-MAX_MODEL_TOKENS = 131_072
 REFUSALS = {"rate_limited": (429, {"Retry_After": "1"}), "unavailable": (503, {})}
 
 
@@ -54,10 +53,9 @@ class App:
 
     def __init__(self, options: Options) -> None:
         device = preset(options.preset)
-        link_b_per_s = options.link_gb_per_s * 1e9 if options.disaggregated else None
         self.options = options
         self.model = options.preset
-        self.backend = Backend(device, options.settings, self._emit, link_b_per_s)
+        self.backend = Backend(device, options.settings, self._emit, options.link_b_per_s)
         self.log = Log(options.truth)
         self.counters = metrics.Counters()
         self.max_tokens = min(MAX_MODEL_TOKENS, self.backend.stages[0].engine.max_tokens)

@@ -22,7 +22,7 @@ import numpy as np
 from sweep.sim.blocks import Blocks, blocks_of
 from sweep.sim.chance import normal, uniforms
 from sweep.sim.device import BLOCK_TOKENS, Device, kv_blocks, step_seconds
-from sweep.sim.sequence import NONE, Ints, Sequence
+from sweep.sim.sequence import NONE, Ints, Sequence, joined
 
 BUDGET_TOKENS = 8192
 MAX_SEQUENCES = 512
@@ -172,6 +172,15 @@ class Engine:
         self._forget()
         return step
 
+    def progress(self, sequence: Sequence) -> tuple[Ints, Ints]:
+        """(times ns, tokens) of all it emitted so far."""
+        times, tokens = list(sequence.times_ns), list(sequence.tokens)
+        if sequence.decoding:
+            run_times, run_tokens = self._run_so_far(sequence)
+            times.append(run_times)
+            tokens.append(run_tokens)
+        return joined(times), joined(tokens)
+
     def knows(self, sequence: Sequence) -> bool:
         return sequence.request in self.running or sequence in self.waiting
 
@@ -313,11 +322,10 @@ class Engine:
 
     def _end_run(self, sequence: Sequence) -> None:
         """Record what the run emitted in steps that ended, and take the rest off the agenda."""
-        steps = len(self._ends) + self._ends_base - sequence.run_step
-        first = sequence.run_step - self._ends_base
-        times = np.frombuffer(self._ends[first : first + steps], np.int64)
+        times, tokens = self._run_so_far(sequence)
+        steps = len(tokens)
         sequence.times_ns.append(times)
-        sequence.tokens.append(sequence.sizes[:steps])
+        sequence.tokens.append(tokens)
         taken = min(self._counted - sequence.run_step, len(sequence.sizes))
         sequence.blocks = int(sequence.granted[taken - 1])
         if steps < len(sequence.sizes):
@@ -328,8 +336,13 @@ class Engine:
         self.decoding -= 1
         self._context -= int(sequence.context[steps - 1]) if steps else sequence.target
         sequence.run_step = -1
-        sequence.emitted += int(sequence.sizes[:steps].sum())
+        sequence.emitted += int(tokens.sum())
         sequence.sizes = sequence.context = sequence.granted = NONE
+
+    def _run_so_far(self, sequence: Sequence) -> tuple[Ints, Ints]:
+        first = sequence.run_step - self._ends_base
+        times = np.frombuffer(self._ends[first : first + len(sequence.sizes)], np.int64)
+        return times, sequence.sizes[: len(times)]
 
     def _forget(self) -> None:
         """Drop step ends that no run can ask for any more."""

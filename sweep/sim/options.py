@@ -8,6 +8,8 @@ from sweep.sim.device import DEFAULT, preset
 from sweep.sim.engine import BUDGET_TOKENS, MAX_SEQUENCES, Settings
 from sweep.sim.faults import parse
 
+MAX_MODEL_TOKENS = 131_072
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -47,6 +49,11 @@ class Options:
             time_scale=self.time_scale,
             seed=self.seed,
         )
+
+    @property
+    def link_b_per_s(self) -> float | None:
+        """Of the link between the engines; None: one engine does both."""
+        return self.link_gb_per_s * 1e9 if self.disaggregated else None
 
     def check(self) -> None:
         """UsageError for a preset, fault or share that does not exist."""

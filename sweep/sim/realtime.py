@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from time import monotonic_ns
 
+from sweep.sim.cluster import arrived, transfer_s
 from sweep.sim.device import Device
 from sweep.sim.engine import Engine, Settings, Step
 from sweep.sim.sequence import Sequence
@@ -103,16 +104,3 @@ class Backend:
         if sequence.request in self._travelling:
             self._travelling.discard(sequence.request)
             self.stages[1].submit(arrived(sequence))
-
-
-def transfer_s(device: Device, sequence: Sequence, link_b_per_s: float) -> float:
-    """How long the KV cache of a prompt travels."""
-    return device.kv_b_per_token * sequence.prompt / link_b_per_s
-
-
-def arrived(sequence: Sequence) -> Sequence:
-    """The sequence as the decode engine receives it: its prompt is in memory, its prefix stayed behind."""
-    sequence.transferred = True
-    sequence.chain = ()
-    sequence.named = 0
-    return sequence

@@ -53,9 +53,6 @@ class Sequence:
     def decoding(self) -> bool:
         return self.run_step >= 0
 
-    def chunk_times(self) -> Ints:
-        """When it emitted, ns, one entry a step; complete once finished."""
-        return np.concatenate(self.times_ns) if self.times_ns else NONE
 
-    def chunk_tokens(self) -> Ints:
-        return np.concatenate(self.tokens) if self.tokens else NONE
+def joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else NONE

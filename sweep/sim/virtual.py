@@ -1,0 +1,312 @@
+"""Cells in virtual time: the load of a plan meets the scheduler without a network or a clock.
+
+`VirtualFleet.measure` gives what the real load's fleet gives: batches of records of requests that ended and that are in
+flight, until told to finish. Lengths and arrivals are those of the real load; times are exact; the same cell gives the same
+records bit for bit. Its batches come further apart as the cell grows older, and every step's tokens are one chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+
+import sweep
+from sweep.errors import UsageError
+from sweep.model import Calibration, Cell, Endpoint, Health, Outcome, TokenSource
+from sweep.plan import arrival, lengths
+from sweep.records import Records, from_rows
+from sweep.sim import faults
+from sweep.sim.cluster import Cluster
+from sweep.sim.device import BLOCK_TOKENS, preset
+from sweep.sim.options import MAX_MODEL_TOKENS, Options
+from sweep.sim.sequence import Ints, Sequence
+
+BASE_NS = 1_000_000_000
+REPORT_NS = 500_000_000
+REPORT_SHARE = 32  # from 16 s on a batch comes every 1/32 of the time gone
+RAMP_S_PER_SLOT = 0.001  # as the real load starts its slots
+PAUSE_NS = (10_000_000, 1_000_000_000)  # and as it waits after failures
+REFUSAL_NS = 1_000_000
+BLOCK = 512
+
+REFUSED = {"rate_limited": (Outcome.RATE_LIMITED, 429), "unavailable": (Outcome.HTTP_ERROR, 503)}
+BROKEN = {"error_event": Outcome.STREAM_ERROR, "truncated": Outcome.TRUNCATED, "reset": Outcome.TRUNCATED}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """As the real fleet's."""
+
+    worker: int
+    at_ns: int
+    done: Records
+    open: Records
+    last: bool
+    health: Health | None
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """A request in flight: its sequence, what was asked, and how it will end."""
+
+    sequence: Sequence
+    planned_ns: int
+    isl: int
+    osl: int
+    outcome: Outcome = Outcome.OK
+    status: int | None = 200
+    pause_ns: int = 0  # closed loop: how long its slot waited after failures
+
+
+class VirtualFleet:
+    """Measures cells on a preset in virtual time. Options are fields of `Options`."""
+
+    def __init__(self, preset_name: str, **options: Any) -> None:
+        self.options = Options(preset=preset_name, **options)
+        self.options.check()
+
+    def __enter__(self) -> VirtualFleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def measure(self, cell: Cell, endpoint: Endpoint | None = None, run_id: str = "") -> VirtualRunning:
+        """The cell, under way. UsageError for a load that has no virtual form."""
+        if cell.load.kind != "closed" and cell.load.kind not in arrival.OPEN:
+            raise UsageError(f"{cell.load.kind} load cannot be driven", f"use closed, {', '.join(arrival.OPEN)}")
+        return VirtualRunning(cell, self.options)
+
+    def endpoint(self, dialect: str = "chat") -> Endpoint:
+        """What preflight would have learned."""
+        ttft_s, tpot_s = probe(self.options)
+        return Endpoint(
+            url=f"virtual:{self.options.preset}",
+            model=self.options.preset,
+            dialect=dialect,
+            calibration=Calibration(tokens_per_word=1.0, template_tokens=0.0, source="usage"),
+            ttft_s=ttft_s,
+            tpot_s=tpot_s,
+            rtt_s=0.0,
+            context_tokens=min(MAX_MODEL_TOKENS, new_cluster(self.options).engines[0].max_tokens),
+            server="sweep-sim",
+            version=sweep.__version__,
+            osl_honoured=True,
+            usage_reported=True,
+            loopback=True,
+            simulated=self.options.preset,
+        )
+
+
+class VirtualRunning:
+    """A cell under way: iterate over its batches until the last one. `started_ns` is its beginning on the virtual clock."""
+
+    def __init__(self, cell: Cell, options: Options) -> None:
+        self.started_ns = BASE_NS
+        self._cell = cell
+        self._closed = cell.load.kind == "closed"
+        self._options = options
+        self._faults = faults.parse(options.faults, options.seed)
+        self._cluster = new_cluster(options)
+        self._lengths = _lengths(cell)
+        self._open: dict[int, Flight] = {}  # in sending order
+        self._done: list[dict[str, Any]] = []
+        self._hung: list[tuple[int, int]] = []  # (ns at which it is given up, request), sorted
+        self._end_ns: int | None = None
+        self._aborted = False
+        if self._closed:
+            slots = round(cell.load.level)
+            offsets = arrival.stagger_s(slots, slots * RAMP_S_PER_SLOT)
+            self._due = [(BASE_NS + round(offset * 1e9), 0) for offset in offsets.tolist()]  # (ns, pause of the slot)
+            heapify(self._due)
+        else:
+            self._due = []
+            self._offsets = _offsets(cell)
+            self._due.append((BASE_NS + next(self._offsets), 0))
+
+    def finish(self, end_ns: int) -> None:
+        """Keep the load on until all that was sent (open loop: planned) before `end_ns` has ended, then cut the rest."""
+        self._end_ns = end_ns
+
+    def abort(self) -> None:
+        """Cut everything now."""
+        self._aborted = True
+
+    def close(self) -> None:
+        self._aborted = True
+
+    def __iter__(self) -> Iterator[Batch]:
+        now_ns = self.started_ns
+        report_ns = now_ns + REPORT_NS
+        while not self._over(now_ns):
+            now_ns = min(time_ns for time_ns in (self._next_event_ns(), report_ns, self._end_after(now_ns)) if time_ns)
+            self._happen(now_ns)
+            if now_ns >= report_ns and not self._over(now_ns):
+                report_ns = now_ns + max(REPORT_NS, (now_ns - self.started_ns) // REPORT_SHARE)
+                yield self._batch(now_ns)
+        for flight in list(self._open.values()):
+            flight.outcome = Outcome.CUT
+            self._settle(flight, now_ns, "the cell ended")
+        yield self._batch(now_ns, last=True)
+
+    # --- time -----------------------------------------------------------------------------------------------------
+
+    def _over(self, now_ns: int) -> bool:
+        if self._aborted:
+            return True
+        if self._end_ns is None or now_ns < self._end_ns:
+            return False
+        oldest = next(iter(self._open.values()), None)
+        return oldest is None or oldest.planned_ns >= self._end_ns
+
+    def _end_after(self, now_ns: int) -> int | None:
+        return self._end_ns if self._end_ns is not None and self._end_ns > now_ns else None
+
+    def _next_event_ns(self) -> int | None:
+        times = [self._due[0][0]] if self._due else []
+        if self._hung:
+            times.append(self._hung[0][0])
+        step_ns = self._cluster.next_ns()
+        if step_ns is not None:
+            times.append(step_ns)
+        return min(times, default=None)
+
+    def _happen(self, now_ns: int) -> None:
+        """Everything that is due at this moment: steps end, requests are given up, requests are sent, steps begin."""
+        while self._cluster.next_ns() == now_ns:
+            for sequence in self._cluster.advance():
+                self._ended(self._open[sequence.request], now_ns)
+        while self._hung and self._hung[0][0] <= now_ns:
+            self._ended(self._open[heappop(self._hung)[1]], now_ns)
+        while self._due and self._due[0][0] <= now_ns:
+            self._send(*heappop(self._due))
+            if not self._closed:
+                heappush(self._due, (BASE_NS + next(self._offsets), 0))
+        self._cluster.start(now_ns)
+
+    # --- requests -------------------------------------------------------------------------------------------------
+
+    def _send(self, now_ns: int, pause_ns: int) -> None:
+        request, isl, osl = next(self._lengths)
+        sequence = Sequence(request, isl, osl, now_ns, self._chain(isl))
+        flight = Flight(sequence, now_ns, isl, osl, pause_ns=pause_ns)
+        self._open[request] = flight
+        struck = self._faults.of(request)
+        refusal = next((REFUSED[kind] for kind in REFUSED if kind in struck), None)
+        if isl + osl > self._cluster.engines[0].max_tokens:
+            refusal = Outcome.HTTP_ERROR, 400
+        if refusal:
+            flight.outcome, flight.status = refusal
+            heappush(self._hung, (now_ns + REFUSAL_NS, request))
+        elif "hung" in struck:
+            flight.outcome = Outcome.TIMEOUT_IDLE
+            heappush(self._hung, (now_ns + round(self._cell.limits.idle_timeout_s * 1e9), request))
+        else:
+            broken = next((outcome for kind, outcome in BROKEN.items() if kind in struck), None)
+            if broken or "early_stop" in struck:
+                sequence.osl = max(1, self._faults.place(request, osl))
+                flight.outcome = broken or (Outcome.WRONG_LENGTH if sequence.osl != osl else Outcome.OK)
+            self._cluster.add(sequence)
+
+    def _chain(self, isl: int) -> tuple[int, ...]:
+        """The blocks of the prefix that the profile's prompts share."""
+        if not self._options.prefix_cache:
+            return ()
+        return tuple(range(min(round(self._cell.profile.prefix_share * isl), isl - 1) // BLOCK_TOKENS))
+
+    def _ended(self, flight: Flight, now_ns: int) -> None:
+        self._settle(flight, now_ns)
+        if self._closed:
+            answered = flight.outcome in (Outcome.OK, Outcome.WRONG_LENGTH)
+            pause_ns = 0 if answered else min(PAUSE_NS[1], max(PAUSE_NS[0], 2 * flight.pause_ns))
+            heappush(self._due, (now_ns + pause_ns, pause_ns))
+
+    def _settle(self, flight: Flight, now_ns: int, error: str | None = None) -> None:
+        del self._open[flight.sequence.request]
+        self._done.append(self._row(flight) | {"end_ns": now_ns, "outcome": flight.outcome.value, "error": error})
+
+    # --- records --------------------------------------------------------------------------------------------------
+
+    def _batch(self, now_ns: int, last: bool = False) -> Batch:
+        done, self._done = self._done, []
+        return Batch(0, now_ns, from_rows(done), from_rows(map(self._row, self._open.values())), last, None)
+
+    def _row(self, flight: Flight) -> dict[str, Any]:
+        sequence = flight.sequence
+        times, tokens = self._cluster.progress(sequence)
+        emitted = int(tokens.sum())
+        answering = flight.status == 200
+        row: dict[str, Any] = {
+            "cell": self._cell.index,
+            "repeat": self._cell.repeat,
+            "request": sequence.request,
+            "worker": 0,
+            "planned_ns": flight.planned_ns,
+            "sent_ns": flight.planned_ns,
+            "isl_asked": flight.isl,
+            "isl": flight.isl if emitted else None,
+            "osl_asked": flight.osl,
+            "osl": emitted if answering else None,
+            "token_source": TokenSource.USAGE.value if emitted else TokenSource.UNKNOWN.value,
+            "cached_tokens": sequence.cached if emitted else None,
+            "chunks": len(times),
+            "retries": 0,
+            "status": flight.status if emitted or not answering else None,
+            "chunk_ns": times,
+            "chunk_tokens": tokens,
+        }
+        return row | self._moments(flight, times, tokens) if emitted else row
+
+    def _moments(self, flight: Flight, times: Ints, tokens: Ints) -> dict[str, Any]:
+        reasoning = round(self._options.reasoning * flight.osl)
+        answer = int(np.searchsorted(np.cumsum(tokens), reasoning, side="right"))
+        return {
+            "first_ns": times[0],
+            "first_answer_ns": times[answer] if answer < len(times) else None,
+            "last_ns": times[-1],
+            "first_tokens": tokens[0],
+            "events_per_read_max": 1,
+            "max_gap_ns": np.diff(times).max() if len(times) > 1 else None,
+        }
+
+
+def new_cluster(options: Options) -> Cluster:
+    return Cluster(preset(options.preset), options.settings, options.link_b_per_s)
+
+
+def probe(options: Options, isl: int = 256, osl: int = 32) -> tuple[float, float]:
+    """(TTFT, TPOT) in seconds of one request on an idle endpoint."""
+    cluster = new_cluster(options)
+    sequence = Sequence(0, isl, osl, 0)
+    cluster.add(sequence)
+    cluster.start(0)
+    while (at_ns := cluster.next_ns()) is not None:
+        cluster.advance()
+        cluster.start(at_ns)
+    times, _ = cluster.progress(sequence)
+    return int(times[0]) / 1e9, int(times[-1] - times[0]) / 1e9 / (osl - 1)
+
+
+def _lengths(cell: Cell) -> Iterator[tuple[int, int, int]]:
+    """(request, ISL, OSL) without end."""
+    first = cell.first_request
+    while True:
+        requests = np.arange(first, first + BLOCK, dtype=np.int64)
+        isl, osl = lengths.pairs(cell.profile, cell.seed, requests)
+        yield from zip(requests.tolist(), isl.tolist(), osl.tolist(), strict=True)
+        first += BLOCK
+
+
+def _offsets(cell: Cell) -> Iterator[int]:
+    """ns from the cell's start to each arrival, without end."""
+    first = 0
+    while True:
+        yield from arrival.offsets_ns(cell.load, cell.seed, first, BLOCK).tolist()
+        first += BLOCK
