@@ -37,6 +37,7 @@ class Header(Noun, frozen=True, kw_only=True):
     plan: Plan
     endpoint: Endpoint
     keep_chunks: bool = False
+    declared: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)  # as `declare.parse` gives it
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

@@ -1,0 +1,17 @@
+"""What a point stores in coded form, decoded within limits: files come from strangers."""
+
+from __future__ import annotations
+
+from sweep.errors import ArtifactError
+from sweep.measure import histogram
+from sweep.model import Point
+
+DAMAGED = "the file is damaged; get the original"
+
+
+def histogram_of(point: Point, metric: str) -> histogram.Histogram:
+    """Raises ArtifactError for one that does not hold, KeyError where the point has none."""
+    try:
+        return histogram.decode(point.histograms[metric])
+    except ValueError as error:
+        raise ArtifactError(f"point {point.id}, {metric}: {error}", DAMAGED) from None
