@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 
+from sweep.errors import ProfileError
 from sweep.model import Endpoint, Expected, Plan, Profile
 from sweep.plan import lengths
 from sweep.plan.arrival import OPEN
 from sweep.plan.grid import doubling
+from sweep.plan.profile import list_profiles
 
 SLOWDOWN = 100
 SHORTEST_DEADLINE_S = 600.0
@@ -30,8 +32,19 @@ def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
     the load is so kept with room to spare. Without a probe a lone request is taken to need 1 s and 20 ms a token.
     """
     ttft_s, tpot_s = _pace(endpoint) or (ASSUMED_TTFT_S, ASSUMED_TPOT_S)
-    tokens = lengths.longest(profile.isl) + lengths.longest(profile.osl)
-    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + tokens * tpot_s))
+    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + _most_tokens(profile) * tpot_s))
+
+
+def require_context(profile: Profile, endpoint: Endpoint) -> None:
+    """Raises ProfileError where the model's context, if known, cannot hold the longest request; names the profiles that fit."""
+    context = endpoint.context_tokens
+    if context is None or _most_tokens(profile) <= context:
+        return
+    fitting = [known.name for known in list_profiles() if _most_tokens(known) <= context]
+    raise ProfileError(
+        f"profile {profile.name} needs {_most_tokens(profile)} tokens, {endpoint.model} holds {context}",
+        f"these fit: {', '.join(fitting)}" if fitting else "give shorter lengths as ISL/OSL, e.g. --profile 128/64",
+    )
 
 
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
@@ -75,6 +88,10 @@ def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
     asked_s = max(limits.duration_s, e2e_s) if limits.duration_s is not None else max(SHORTEST_WINDOW_S, 2 * e2e_s)
     cohort_s = 0.0 if limits.requests is None else limits.requests / rate
     return min(limits.cap_s, max(asked_s, cohort_s))
+
+
+def _most_tokens(profile: Profile) -> int:
+    return lengths.longest(profile.isl) + lengths.longest(profile.osl)
 
 
 def _pace(endpoint: Endpoint | None) -> tuple[float, float] | None:

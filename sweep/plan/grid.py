@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 
 from sweep.errors import UsageError
-from sweep.model import LoadKind
 
 MOST_SLOTS = 65_535  # ports one client address has towards one endpoint
 _HINT = {True: "concurrencies as in --grid 1,2,4,8", False: "requests per second as in --rate 0.5,1,2"}
 
 
-def parse_grid(text: str, kind: LoadKind = "closed") -> tuple[float, ...]:
-    """Levels in the order given. Raises UsageError: empty, not a number, not above 0, twice, or part of a slot."""
-    closed = kind == "closed"
+def parse_grid(text: str, whole: bool = True) -> tuple[float, ...]:
+    """Levels in the order given: requests in flight where `whole`, else requests per second.
+
+    Raises UsageError for a level that is missing, not a number, not above 0, given twice, or part of a request in flight.
+    """
     levels: list[float] = []
     for part in text.split(","):
-        level = _level(part.strip(), text, closed)
+        level = _level(part.strip(), text, whole)
         if level in levels:
             raise UsageError(f"grid {text!r}: {level:g} appears twice", "use --repeat to measure a level more than once")
         levels.append(level)
@@ -30,16 +31,16 @@ def doubling(max_level: float) -> tuple[float, ...]:
     return tuple(float(2**power) for power in range(int(math.log2(max_level)) + 1))
 
 
-def _level(part: str, text: str, closed: bool) -> float:
+def _level(part: str, text: str, whole: bool) -> float:
     try:
         level = float(part)
     except ValueError:
         what = f"{part!r} is not a number" if part else "a level is missing"
-        raise UsageError(f"grid {text!r}: {what}", _HINT[closed]) from None
+        raise UsageError(f"grid {text!r}: {what}", _HINT[whole]) from None
     if not math.isfinite(level) or level <= 0:
-        raise UsageError(f"grid {text!r}: {part} is not a load; levels are above 0", _HINT[closed])
-    if closed and level != int(level):
-        raise UsageError(f"grid {text!r}: {part} is not a whole number of requests in flight", _HINT[closed])
-    if closed and level > MOST_SLOTS:
-        raise UsageError(f"grid {text!r}: {part} is more than one client can hold open ({MOST_SLOTS})", _HINT[closed])
+        raise UsageError(f"grid {text!r}: {part} is not a load; levels are above 0", _HINT[whole])
+    if whole and level != int(level):
+        raise UsageError(f"grid {text!r}: {part} is not a whole number of requests in flight", _HINT[whole])
+    if whole and level > MOST_SLOTS:
+        raise UsageError(f"grid {text!r}: {part} is more than one client can hold open ({MOST_SLOTS})", _HINT[whole])
     return level

@@ -36,10 +36,11 @@ class Corpus:
 def compose(kind: str, words: int, seed: int, request: int, nonce: str) -> str:
     """A prompt of exactly `words` >= 1 words of `prose`, `code` or `random`, the nonce word first.
 
-    A function of its arguments alone. `nonce` is what tells one run from another; UsageError for an unknown kind.
+    A function of its arguments alone. `nonce` tells one run from another, `request` one prompt of a run from every other.
+    Raises UsageError for an unknown kind.
     """
     corpus = _corpus(kind)
-    first = f"{(_number(f'{nonce}/{seed}') + request * _STRIDE) % _NONCES:012d}"
+    first = f"{(_number(nonce) + request * _STRIDE) % _NONCES:012d}"
     if words <= 1:
         return first
     entry = corpus.entries[_number(f"{nonce}/{seed}/{request}") % len(corpus.entries)]

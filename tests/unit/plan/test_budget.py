@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from sweep.errors import ProfileError
 from sweep.model import Calibration, Endpoint, Plan
-from sweep.plan.budget import deadline_s, expected
+from sweep.plan.budget import deadline_s, expected, require_context
 from sweep.plan.profile import load_profile
 from sweep.plan.scenario import make_plan
 
@@ -82,3 +84,15 @@ def test_the_demonstration_takes_less_than_a_minute() -> None:
 def test_an_open_loop_sends_what_its_rate_says() -> None:
     guess = expected(plan("demo", grid=(5.0,), kind="poisson", duration_s=60.0), endpoint())
     assert guess.requests == pytest.approx(5 * guess.seconds, abs=1)
+
+
+def test_a_context_that_is_too_short_names_what_fits() -> None:
+    small = msgspec.structs.replace(endpoint(), context_tokens=2048)
+    require_context(load_profile("1k-1k"), small)
+    require_context(load_profile("1k-8k"), endpoint())
+    with pytest.raises(ProfileError, match="profile 1k-8k needs 9216 tokens, m holds 2048") as caught:
+        require_context(load_profile("1k-8k"), small)
+    assert caught.value.hint == "these fit: 1k-1k, 1k-1k-ifx, demo"
+    with pytest.raises(ProfileError) as caught:
+        require_context(load_profile("demo"), msgspec.structs.replace(endpoint(), context_tokens=100))
+    assert "shorter" in (caught.value.hint or "")

@@ -3,33 +3,32 @@ from __future__ import annotations
 import pytest
 
 from sweep.errors import UsageError
-from sweep.model import LoadKind
 from sweep.plan.grid import doubling, parse_grid
 
 
 def test_levels_keep_their_order() -> None:
     assert parse_grid("8, 1,64") == (8.0, 1.0, 64.0)
-    assert parse_grid("0.5,2", "poisson") == (0.5, 2.0)
+    assert parse_grid("0.5,2", whole=False) == (0.5, 2.0)
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "says"),
+    ("text", "whole", "says"),
     [
-        ("", "closed", "a level is missing"),
-        ("1,,2", "closed", "a level is missing"),
-        ("1,two", "closed", "'two' is not a number"),
-        ("0,1", "closed", "0 is not a load"),
-        ("-4", "closed", "-4 is not a load"),
-        ("nan", "poisson", "nan is not a load"),
-        ("inf", "poisson", "inf is not a load"),
-        ("1,2,1", "closed", "1 appears twice"),
-        ("1.5", "closed", "1.5 is not a whole number"),
-        ("1e6", "closed", "more than one client can hold"),
+        ("", True, "a level is missing"),
+        ("1,,2", True, "a level is missing"),
+        ("1,two", True, "'two' is not a number"),
+        ("0,1", True, "0 is not a load"),
+        ("-4", True, "-4 is not a load"),
+        ("nan", False, "nan is not a load"),
+        ("inf", False, "inf is not a load"),
+        ("1,2,1", True, "1 appears twice"),
+        ("1.5", True, "1.5 is not a whole number"),
+        ("1e6", True, "more than one client can hold"),
     ],
 )
-def test_an_impossible_grid(text: str, kind: LoadKind, says: str) -> None:
+def test_an_impossible_grid(text: str, whole: bool, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_grid(text, kind)
+        parse_grid(text, whole)
     assert says in caught.value.message
     assert caught.value.hint
 
