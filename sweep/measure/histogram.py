@@ -16,10 +16,11 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from sweep.measure import loglinear
+
 LOWEST_US = 1
 HIGHEST_US = 3_600_000_000
 DIGITS = 3
-SUB_BITS = 11  # 2048 sub-buckets resolve three digits
 MAX_ENCODED = 1 << 20
 MAX_PLAIN = 1 << 22
 
@@ -42,24 +43,8 @@ def record(ns: NDArray[np.floating[Any]] | NDArray[np.integer[Any]]) -> Histogra
     """A histogram of durations in ns, rounded to µs."""
     us = np.rint(np.asarray(ns, np.float64) / 1000)
     inside = (us >= 0) & (us <= HIGHEST_US)
-    counts = np.bincount(index_of(us[inside].astype(np.int64)), minlength=_cells())
+    counts = np.bincount(loglinear.index_of(us[inside].astype(np.int64)), minlength=_cells())
     return Histogram(counts.astype(np.int64), int(len(us) - inside.sum()))
-
-
-def index_of(us: Ints) -> Ints:
-    """The cell of each value: log-linear, as HdrHistogram lays them out."""
-    bucket = np.maximum(np.frexp(us.astype(np.float64))[1] - SUB_BITS, 0)
-    half = 1 << (SUB_BITS - 1)
-    index: Ints = ((bucket + 1) * half + (us >> bucket) - half).astype(np.int64)
-    return index
-
-
-def cell_edges(index: Ints) -> tuple[Ints, Ints]:
-    """The lowest and the highest µs of each cell."""
-    half = 1 << (SUB_BITS - 1)
-    bucket = np.maximum(index // half - 1, 0)
-    low = np.where(index < 2 * half, index, (index % half + half) << bucket)
-    return low, low + (np.int64(1) << bucket) - 1
 
 
 def _cells() -> int:
@@ -72,8 +57,8 @@ def encode(histogram: Histogram) -> str:
     np.ctypeslib.as_array(hdr.counts)[: len(histogram.counts)] = histogram.counts
     filled = np.flatnonzero(histogram.counts)
     if len(filled):
-        low, high = cell_edges(filled[[0, -1]])
-        hdr.total_count, hdr.min_value, hdr.max_value = histogram.total, int(low[0]), int(high[1])
+        hdr.total_count = histogram.total
+        hdr.min_value, hdr.max_value = (int(edge) for edge in loglinear.low_edge(filled[[0, -1]]))
     return bytes(hdr.encode()).decode("ascii")
 
 
@@ -138,4 +123,4 @@ def percentile_us(histogram: Histogram, q: float) -> int | None:
         return None
     wanted = max(1, int(np.ceil(q * total - 1e-9)))
     cell = np.searchsorted(np.cumsum(histogram.counts), wanted)
-    return int(cell_edges(np.array([cell], np.int64))[1][0])
+    return int(loglinear.high_edge(np.asarray(cell, np.int64)))

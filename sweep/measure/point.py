@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.measure import histogram, joint, quantile, validity
+from sweep.measure import histogram, joint, jointcode, quantile, validity
 from sweep.measure.chunks import delivered_tokens, gaps, itl_ns, max_stall_ns, smooth_tok_per_s
 from sweep.measure.goodput import judge
 from sweep.measure.latency import latencies_ns
@@ -74,7 +74,7 @@ def measure(
         concurrency=in_flight,
         concurrency_peak=peak,
         histograms={name: histogram.encode(one) for name, one in histograms.items()},
-        joint=joint.table(cohort, due),
+        joint=jointcode.encode(joint.build(cohort, due)),
         slos=tuple(judge(cohort, window, slo) for slo in slos),
         health=health,
         findings=(),
