@@ -42,13 +42,9 @@ def encode(ask: Ask) -> bytes:
 
 
 def decode(data: bytes) -> Event:
-    try:
-        chunk = _decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
-        mended = wire.mend(data)
-        if mended is None:
-            return wire.unusual(data, error)
-        return decode(mended)
+    chunk = wire.parse(_decode, data)
+    if isinstance(chunk, Event):
+        return chunk
     choices = chunk.choices
     if not choices:
         return openai.choiceless(data, chunk.usage, chunk.error)
@@ -84,10 +80,7 @@ _decode_request = msgspec.json.Decoder(Request).decode
 
 
 def read(body: bytes) -> SimAsk:
-    try:
-        request = _decode_request(body)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise wire.not_understood(error) from None
+    request = wire.request(_decode_request, body)
     if not request.prompt:
         raise ValueError("prompt must not be empty")
     return openai.sim_ask(request, _text(request.prompt), DEFAULT_OSL)

@@ -71,5 +71,7 @@ def _message(error: Any, depth: int = 4) -> str:
         return str(error)
     messages = (_message(error.get(key), depth - 1) for key in ("message", "error", "detail", "msg", "errors"))
     message = next(filter(None, messages), "")
+    if message and isinstance(error.get("loc"), list):  # FastAPI's way to name the field
+        message += f" ({'.'.join(map(str, error['loc']))})"
     kind = next((error[key] for key in ("type", "error_type", "code") if isinstance(error.get(key), str | int)), "")
     return f"{kind}: {message}" if kind and message and kind not in ("error", message) else message or str(kind)

@@ -46,8 +46,8 @@ def choiceless(data: bytes, usage: WireUsage | None, error: Any) -> Event:
     """An object without choices: usage, an error in one of its shapes, or nothing of interest."""
     if usage is None and error is None:
         said = fault.parse(data)
-        failed = "error" in (said.get("object"), said.get("type")) or said.keys() & {"detail", "message", "msg"}
-        error = said if failed else None
+        marked = "error" in (said.get("object"), said.get("type")) or "detail" in said
+        error = said if marked or ("code" in said and said.keys() & {"message", "msg"}) else None
     return event_of(usage=usage_of(usage), error=error)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ DONE_DATA = b"[DONE]"
 FAILED_FINISH = frozenset({"error", "abort"})  # generation ended by the server, not by the model
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+T = TypeVar("T")
 
 encode_json = msgspec.json.Encoder().encode
 
@@ -55,28 +58,39 @@ def event_of(
     )
 
 
-def mend(data: bytes) -> bytes | None:
-    """`data` with escaped surrogates replaced, None when it has none. Half an emoji is JSON, yet no decoder of UTF-8 takes it."""
-    mended = _SURROGATE.sub(b"?", data)
-    return mended if mended != data else None
+def parse(decode: Callable[[bytes], T], data: bytes) -> T | Event:
+    """What `decode` makes of the data of an event; an `Event` when it is no JSON object. ValueError when it is not understood."""
+    try:
+        return decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        mended = _SURROGATE.sub(b"?", data)  # half an emoji is valid JSON, yet no decoder of UTF-8 takes it
+        return _unusual(data, error) if mended == data else parse(decode, mended)
 
 
-def unusual(data: bytes, error: Exception) -> Event:
-    """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
-    mark = data.strip()
-    if mark == DONE_DATA:
-        return DONE
-    if not mark:
-        return NOTHING
-    raise not_understood(error)
-
-
-def not_understood(error: Exception) -> ValueError:
-    """The protocol's one way to say so; decoders' messages name places, not content."""
-    return ValueError(f"not understood: {error}"[:200])
+def request(decode: Callable[[bytes], T], body: bytes) -> T:
+    """What `decode` makes of a request. ValueError when it is malformed."""
+    try:
+        return decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _not_understood(error) from None
 
 
 def extensions(ask: Ask) -> dict[str, Any]:
     """Request fields of open servers that no standard names, as far as `ask.fields` lists them."""
     known = {"ignore_eos": True, "min_tokens": ask.osl, "return_token_ids": True, "cache_prompt": False}
     return {name: value for name, value in known.items() if name in ask.fields}
+
+
+def _unusual(data: bytes, error: Exception) -> Event:
+    """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
+    mark = data.strip()
+    if mark == DONE_DATA:
+        return DONE
+    if not mark:
+        return NOTHING
+    raise _not_understood(error)
+
+
+def _not_understood(error: Exception) -> ValueError:
+    """The protocol's one way to say so; decoders' messages name places, not content."""
+    return ValueError(f"not understood: {error}"[:200])

@@ -22,7 +22,10 @@ SECRET = "the quick brown fox jumps over the lazy dog near the river bank"
         ({"error": "model is loading", "error_type": "overloaded"}, "overloaded: model is loading"),
         ({"object": "error", "message": "too long", "type": "BadRequestError", "code": 400}, "BadRequestError: too long"),
         ({"detail": "Unexpected fields in the request: {'ignore_eos'}"}, "Unexpected fields in the request: {'ignore_eos'}"),
-        ({"detail": [{"type": "missing", "msg": "Field required", "input": {"prompt": SECRET}}]}, "missing: Field required"),
+        (
+            {"detail": [{"type": "extra_forbidden", "loc": ["body", "ignore_eos"], "msg": "Not permitted", "input": SECRET}]},
+            "extra_forbidden: Not permitted (body.ignore_eos)",
+        ),
         ({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "overloaded_error: Overloaded"),
         ({"code": 503}, "503"),
         ({}, "unspecified error"),
