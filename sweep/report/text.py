@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.model import Curve, Endpoint, Expected, Plan
+from sweep.model import Curve, Endpoint, Expected, Plan, Profile
 from sweep.report import quantity, words
 from sweep.report.quantity import MISSING
 from sweep.report.sketch import sketch
@@ -93,6 +93,18 @@ def points_table(curve: Curve) -> Table:
     if marked:
         table.caption = Text("   ".join(text for mark, text in meanings.items() if mark in marked), style="dim")
         table.caption_justify = "left"
+    return table
+
+
+def profile_table(means: Sequence[tuple[Profile, float, float]]) -> Table:
+    """Profiles with their mean input and output tokens."""
+    from rich.text import Text
+
+    table = _table()
+    for head in ("profile", "ISL", "OSL", "what it is"):
+        table.add_column(head, justify="right" if head.endswith("SL") else "left", no_wrap=head != "what it is")
+    for profile, isl, osl in means:
+        table.add_row(Text(profile.name, style="bold"), f"{isl:,.0f}", f"{osl:,.0f}", Text(profile.title))
     return table
 
 

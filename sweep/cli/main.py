@@ -1,0 +1,111 @@
+"""The command line: one file a command, found by scanning this package.
+
+A module of this package is a command when it defines a function of its own name. `PANEL` in that module says under which
+heading `sweep --help` lists it.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+import sweep
+import sweep.cli
+from sweep.cli.help import Command, Group
+from sweep.errors import SweepError
+
+PANELS = ("Measure", "Read", "Judge", "Set up")
+
+
+def commands() -> Iterator[tuple[str, ModuleType, Callable[..., Any]]]:
+    """Every command: its name, its module and its function, in the order of the panels."""
+    found = []
+    for info in pkgutil.iter_modules(sweep.cli.__path__):
+        if info.name == "main":
+            continue
+        module = import_module(f"sweep.cli.{info.name}")
+        function = getattr(module, info.name, None)
+        if callable(function):
+            found.append((info.name, module, function))
+    yield from sorted(found, key=lambda each: (PANELS.index(_panel(each[1])), getattr(each[1], "PLACE", 50), each[0]))
+
+
+def _panel(module: ModuleType) -> str:
+    panel: str = getattr(module, "PANEL", PANELS[-1])
+    return panel
+
+
+def application() -> typer.Typer:
+    app = typer.Typer(
+        name="sweep",
+        cls=Group,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def top(version: Annotated[bool, typer.Option("--version", is_eager=True)] = False) -> None:
+        """Drive an AI-inference endpoint across a grid of loads and write one curve file.
+
+        The file answers later questions: which load meets my SLO, who is faster at my interactivity, did last night's build get slower. Without a command, `sweep run`.
+        """
+        if version:
+            typer.echo(f"sweep {sweep.__version__}")
+            raise typer.Exit
+
+    for name, module, function in commands():
+        app.command(name.replace("_", "-"), cls=Command, rich_help_panel=_panel(module))(function)
+    return app
+
+
+def run(args: list[str] | None = None) -> int:
+    """One command; its exit code. What a user can cause is one line and a hint, never a traceback."""
+    try:
+        code = get_command(application()).main(args, prog_name="sweep", standalone_mode=False)
+    except SweepError as error:
+        return _fail(error.message, error.hint, error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", None, 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to flush at exit
+        return 0
+    except Exception as error:
+        said = getattr(error, "format_message", None)
+        if said is None:
+            raise
+        return _fail(_one_line(said()), _where_help_is(error), 2)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, hint: str | None, code: int) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    if hint:
+        print(f"hint: {hint}", file=sys.stderr)
+    return code
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+def _where_help_is(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context else 'sweep'} --help"
+
+
+def main() -> None:
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

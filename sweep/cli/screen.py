@@ -1,0 +1,64 @@
+"""What run and resume share: progress on stderr, the question before an expensive plan, results on stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.model import Curve, Endpoint, Expected
+
+if TYPE_CHECKING:
+    from sweep.report.progress import Watcher
+
+EXPENSIVE_S = 600.0
+EXPENSIVE_TOKENS = 5_000_000
+
+
+@contextmanager
+def watching(*, json: bool, yes: bool) -> Iterator[Watcher]:
+    """A watcher for one run. Curves are shown as they are finished; with `json` they are one document at the end."""
+    from rich.console import Console
+
+    from sweep.curve import artifact
+    from sweep.report import text
+    from sweep.report.progress import Watcher
+
+    finished: list[Curve] = []
+
+    def done(curve: Curve, paths: dict[str, Path]) -> None:
+        finished.append(curve)
+        if not json:
+            text.show(Console(highlight=False), curve, paths)
+
+    def agree(endpoint: Endpoint, expected: Expected) -> bool:
+        return yes or not is_expensive(endpoint, expected) or not _on_a_terminal() or _ask(endpoint)
+
+    try:
+        with Watcher(Console(stderr=True, highlight=False), agree, done) as watcher:
+            yield watcher
+    finally:
+        if json and finished:
+            documents = [artifact.to_json(curve).decode().rstrip("\n") for curve in finished]
+            print(documents[0] if len(documents) == 1 else "[" + ",\n".join(documents) + "]")
+
+
+def is_expensive(endpoint: Endpoint, expected: Expected) -> bool:
+    """More than 10 minutes or 5 M tokens, or unknown, on an endpoint that is not this machine."""
+    if endpoint.loopback or endpoint.simulated:
+        return False
+    tokens = (expected.input_tokens, expected.output_tokens)
+    if expected.seconds is None or None in tokens:
+        return True
+    return expected.seconds > EXPENSIVE_S or sum(each or 0 for each in tokens) > EXPENSIVE_TOKENS
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(endpoint: Endpoint) -> bool:
+    print(f"Send all this to {endpoint.url}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -1,0 +1,60 @@
+"""What people type, as numbers and paths."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from sweep.errors import UsageError
+
+SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+
+
+def duration_s(text: str | None, flag: str) -> float | None:
+    """`30s`, `5m`, `1h`, `1.5min`; None stays None."""
+    return None if text is None else seconds(text, flag)
+
+
+def seconds(text: str, flag: str) -> float:
+    """A number without a unit is refused: seconds and minutes are both plausible."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)", text.strip().lower())
+    if not found or float(found[1]) == 0:
+        raise UsageError(f"{flag}: expected a time above zero, got {text!r}", "write it with its unit: 30s, 5m, 1h")
+    return float(found[1]) * SECONDS[found[2]]
+
+
+def count(text: str | None, flag: str) -> int | None:
+    """`200000`, `500k`, `5M`."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)", text.strip().lower().replace("_", "").replace(",", ""))
+    if not found or float(found[1]) == 0:
+        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", "for instance 200000, 500k or 5M")
+    return round(float(found[1]) * THOUSANDS[found[2]])
+
+
+def curve_file(text: str) -> Path:
+    """A curve file, or the only one in a folder."""
+    path = Path(text)
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("*.curve.json"))
+    if len(found) != 1:
+        what = "no curve file" if not found else f"{len(found)} curve files"
+        raise UsageError(f"{path}: {what} in this folder", "name the NAME.curve.json itself")
+    return found[0]
+
+
+def require_endpoint(text: str | None) -> str:
+    if not text:
+        raise UsageError("which endpoint?", "give --endpoint URL, or --endpoint sim for the embedded one")
+    return text
+
+
+def arrival_kind(text: str) -> Literal["poisson", "constant"]:
+    kinds: dict[str, Literal["poisson", "constant"]] = {"poisson": "poisson", "constant": "constant"}
+    if text not in kinds:
+        raise UsageError(f"--arrivals: expected poisson or constant, got {text!r}", "poisson is what independent users do")
+    return kinds[text]
