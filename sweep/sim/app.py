@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic_ns
 
 import msgspec
 
@@ -37,8 +38,8 @@ class Whole:
     def emit(self, tokens: int, last: bool) -> None:
         if last and not self.finished:
             self.finished = True
-            self._ended(self)
             self._send()
+            self._ended(self)
 
     def leave(self) -> None:
         if not self.finished:
@@ -79,7 +80,7 @@ class App:
         if asked == ("GET", BASE + "/models"):
             return _answer(connection, 200, msgspec.json.encode(self._models()))
         if asked == ("GET", "/version"):
-            return _answer(connection, 200, msgspec.json.encode({"version": f"sweep-sim {sweep.__version__}"}))
+            return _answer(connection, 200, msgspec.json.encode({"version": sweep.__version__}))
         if asked == ("GET", "/metrics"):
             text = metrics.render(self.model, self.backend.stages, self.counters)
             return _answer(connection, 200, text, "text/plain; version=0.0.4")
@@ -140,6 +141,8 @@ class App:
             usage = Usage(prompt_tokens=row.prompt_tokens, completion_tokens=row.osl, cached_tokens=row.cached_tokens)
             finish = "stop" if "early_stop" in row.faults else "length"
             text = tokens.TOKEN_TEXT * row.osl
+            row.write_ns.append(monotonic_ns())
+            row.write_tokens.append(row.osl)
             _answer(connection, 200, spoken.whole(f"sim-{row.request}", self.model, text, finish, usage))
 
         return Whole(row, send, self._ended, drop)

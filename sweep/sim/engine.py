@@ -5,8 +5,8 @@ waiting requests while budget, places and KV blocks allow. Where blocks are shor
 youngest sequence is preempted: it goes back to the head of the queue and is computed again. Every token of a step is
 emitted at its end.
 
-Without preemption the future of a decoding sequence is known the moment its prefill ends: so many tokens and blocks in
-each coming step. The `Agenda` holds these sums by step, which makes a step of hundreds of decodes cost as much as one of one.
+The blocks of all that is to be computed are granted at admission, further ones as the answer grows. The caller sees to it
+that no request exceeds `max_tokens`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sweep.sim.agenda import Agenda
 from sweep.sim.blocks import Blocks, blocks_of
 from sweep.sim.chance import normal, uniforms
 from sweep.sim.device import BLOCK_TOKENS, Device, kv_blocks, step_seconds
@@ -55,42 +56,6 @@ class Step:
     firsts: list[Sequence] = field(default_factory=list)  # prefill ends: their next token is sampled
     finished: list[Sequence] = field(default_factory=list)
     handed: list[Sequence] = field(default_factory=list)  # leave for the decode engine
-
-
-class Agenda:
-    """What the decoding sequences will do, summed by step."""
-
-    def __init__(self) -> None:
-        self._base = 0
-        self._tokens = np.zeros(1 << 14, np.int64)
-        self._blocks = np.zeros(1 << 14, np.int64)
-        self.endings: dict[int, list[Sequence]] = {}
-
-    def add(self, now: int, step: int, tokens: Ints, blocks: Ints, sign: int = 1) -> None:
-        self._make_room(now, step + len(tokens))
-        at = slice(step - self._base, step - self._base + len(tokens))
-        self._tokens[at] += sign * tokens
-        self._blocks[at] += sign * blocks
-
-    def tokens(self, step: int) -> int:
-        at = step - self._base
-        return int(self._tokens[at]) if at < len(self._tokens) else 0
-
-    def blocks(self, step: int) -> int:
-        at = step - self._base
-        return int(self._blocks[at]) if at < len(self._blocks) else 0
-
-    def _make_room(self, now: int, end: int) -> None:
-        if end - self._base <= len(self._tokens):
-            return
-        size = max(len(self._tokens), 1 << (2 * (end - now)).bit_length())
-        gone = now - self._base
-        for name in ("_tokens", "_blocks"):
-            kept = getattr(self, name)[gone:]
-            fresh = np.zeros(size, np.int64)
-            fresh[: len(kept)] = kept
-            setattr(self, name, fresh)
-        self._base = now
 
 
 class Engine:

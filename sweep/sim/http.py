@@ -11,6 +11,9 @@ from http import HTTPStatus
 from time import monotonic_ns
 from typing import cast
 
+import sweep
+
+SERVER = f"Server: sweep-sim/{sweep.__version__}"
 MAX_HEAD_BYTES = 65536
 MAX_BODY_BYTES = 256 * 1024 * 1024
 READ_BYTES = 65536
@@ -33,7 +36,7 @@ class BadRequest(ValueError):
 
 def head(status: int, headers: dict[str, str]) -> bytes:
     """Status line and headers."""
-    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", SERVER, *(f"{name}: {value}" for name, value in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 

@@ -66,7 +66,8 @@ class Reply:
         self._space = "no_space" not in self._faults
         self._comment = b": keep-alive" + self._newline * 2 if "comments" in self._faults else b""
         self._osl = row.osl
-        self._strike = manner.faults.place(row.request, row.osl) if self._faults else -1
+        self._strike = manner.faults.place(row.request, row.osl)  # tokens before the fault that strikes midway
+        self._struck = False
         self._reasoning = round(manner.reasoning * row.osl)
         self._made = 0  # tokens made by the engine
         self._told = 0  # tokens written
@@ -84,7 +85,7 @@ class Reply:
         self._made += tokens
         if self.finished or "hung" in self._faults:
             return
-        if self._strike and self._made > self._strike and self._midway():
+        if self._faults and not self._struck and self._made > self._strike and self._strike_midway():
             return
         if last or self._made - self._told >= self._interval or not self._told:
             fresh = self._made - self._told
@@ -152,14 +153,14 @@ class Reply:
 
     # --- faults ---------------------------------------------------------------------------------------------------
 
-    def _midway(self) -> bool:
-        """The fault that strikes in the middle of the stream; True when it was the end of the answer."""
+    def _strike_midway(self) -> bool:
+        """The faults of the middle of the stream; True when it was the end of the answer."""
+        self._struck = True
         if "stall" in self._faults and self._later is None:
             self._later = []
             self._loop.call_later(self._manner.stall_s, self._flush)
         fault = next((kind for kind in MIDWAY if kind in self._faults), None)
         if fault is None:
-            self._strike = 0 if "huge_event" not in self._faults else self._strike
             return False
         self.row.outcome = fault
         self._drop()

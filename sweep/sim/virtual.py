@@ -1,6 +1,6 @@
 """Cells in virtual time: the load of a plan meets the scheduler without a network or a clock.
 
-`VirtualFleet.measure` gives what the real load's fleet gives: batches of records of requests that ended and that are in
+`Source.measure` gives what the real load's fleet gives: batches of records of requests that ended and that are in
 flight, until told to finish. Lengths and arrivals are those of the real load; times are exact; the same cell gives the same
 records bit for bit. Its batches come further apart as the cell grows older, and every step's tokens are one chunk.
 """
@@ -16,14 +16,15 @@ import numpy as np
 
 import sweep
 from sweep.errors import UsageError
-from sweep.model import Calibration, Cell, Endpoint, Health, Outcome, TokenSource
+from sweep.model import Calibration, Cell, Endpoint, Health, Outcome
 from sweep.plan import arrival, lengths
 from sweep.records import Records, from_rows
 from sweep.sim import faults
 from sweep.sim.cluster import Cluster
 from sweep.sim.device import BLOCK_TOKENS, preset
+from sweep.sim.flight import BROKEN, REFUSED, Flight, row
 from sweep.sim.options import MAX_MODEL_TOKENS, Options
-from sweep.sim.sequence import Ints, Sequence
+from sweep.sim.sequence import Sequence
 
 BASE_NS = 1_000_000_000
 REPORT_NS = 500_000_000
@@ -32,9 +33,6 @@ RAMP_S_PER_SLOT = 0.001  # as the real load starts its slots
 PAUSE_NS = (10_000_000, 1_000_000_000)  # and as it waits after failures
 REFUSAL_NS = 1_000_000
 BLOCK = 512
-
-REFUSED = {"rate_limited": (Outcome.RATE_LIMITED, 429), "unavailable": (Outcome.HTTP_ERROR, 503)}
-BROKEN = {"error_event": Outcome.STREAM_ERROR, "truncated": Outcome.TRUNCATED, "reset": Outcome.TRUNCATED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,63 +47,44 @@ class Batch:
     health: Health | None
 
 
-@dataclass(slots=True, eq=False)
-class Flight:
-    """A request in flight: its sequence, what was asked, and how it will end."""
-
-    sequence: Sequence
-    planned_ns: int
-    isl: int
-    osl: int
-    outcome: Outcome = Outcome.OK
-    status: int | None = 200
-    pause_ns: int = 0  # closed loop: how long its slot waited after failures
-
-
-class VirtualFleet:
-    """Measures cells on a preset in virtual time. Options are fields of `Options`."""
+class Source:
+    """A preset in virtual time, to be measured. Options are fields of `Options`; UsageError for those that do not exist."""
 
     def __init__(self, preset_name: str, **options: Any) -> None:
-        self.options = Options(preset=preset_name, **options)
-        self.options.check()
+        self._options = Options(preset=preset_name, **options)
+        self._options.check()
 
-    def __enter__(self) -> VirtualFleet:
-        return self
+    def reachable(self) -> bool:
+        return True
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-    def measure(self, cell: Cell, endpoint: Endpoint | None = None, run_id: str = "") -> VirtualRunning:
-        """The cell, under way. UsageError for a load that has no virtual form."""
+    def measure(self, cell: Cell, endpoint: Endpoint | None = None, run_id: str = "") -> Running:
+        """The cell, under way. UsageError for a load that cannot be driven."""
         if cell.load.kind != "closed" and cell.load.kind not in arrival.OPEN:
             raise UsageError(f"{cell.load.kind} load cannot be driven", f"use closed, {', '.join(arrival.OPEN)}")
-        return VirtualRunning(cell, self.options)
+        return Running(cell, self._options)
 
-    def endpoint(self, dialect: str = "chat") -> Endpoint:
+    def probe(self, dialect: str = "chat", text: str = "prose") -> Endpoint:
         """What preflight would have learned."""
-        ttft_s, tpot_s = probe(self.options)
+        ttft_s, tpot_s = alone(self._options)
         return Endpoint(
-            url=f"virtual:{self.options.preset}",
-            model=self.options.preset,
+            url=f"virtual:{self._options.preset}",
+            model=self._options.preset,
             dialect=dialect,
             calibration=Calibration(tokens_per_word=1.0, template_tokens=0.0, source="usage"),
             ttft_s=ttft_s,
             tpot_s=tpot_s,
             rtt_s=0.0,
-            context_tokens=min(MAX_MODEL_TOKENS, new_cluster(self.options).engines[0].max_tokens),
+            context_tokens=min(MAX_MODEL_TOKENS, new_cluster(self._options).engines[0].max_tokens),
             server="sweep-sim",
             version=sweep.__version__,
             osl_honoured=True,
             usage_reported=True,
             loopback=True,
-            simulated=self.options.preset,
+            simulated=self._options.preset,
         )
 
 
-class VirtualRunning:
+class Running:
     """A cell under way: iterate over its batches until the last one. `started_ns` is its beginning on the virtual clock."""
 
     def __init__(self, cell: Cell, options: Options) -> None:
@@ -239,49 +218,16 @@ class VirtualRunning:
         return Batch(0, now_ns, from_rows(done), from_rows(map(self._row, self._open.values())), last, None)
 
     def _row(self, flight: Flight) -> dict[str, Any]:
-        sequence = flight.sequence
-        times, tokens = self._cluster.progress(sequence)
-        emitted = int(tokens.sum())
-        answering = flight.status == 200
-        row: dict[str, Any] = {
-            "cell": self._cell.index,
-            "repeat": self._cell.repeat,
-            "request": sequence.request,
-            "worker": 0,
-            "planned_ns": flight.planned_ns,
-            "sent_ns": flight.planned_ns,
-            "isl_asked": flight.isl,
-            "isl": flight.isl if emitted else None,
-            "osl_asked": flight.osl,
-            "osl": emitted if answering else None,
-            "token_source": TokenSource.USAGE.value if emitted else TokenSource.UNKNOWN.value,
-            "cached_tokens": sequence.cached if emitted else None,
-            "chunks": len(times),
-            "retries": 0,
-            "status": flight.status if emitted or not answering else None,
-            "chunk_ns": times,
-            "chunk_tokens": tokens,
-        }
-        return row | self._moments(flight, times, tokens) if emitted else row
-
-    def _moments(self, flight: Flight, times: Ints, tokens: Ints) -> dict[str, Any]:
-        reasoning = round(self._options.reasoning * flight.osl)
-        answer = int(np.searchsorted(np.cumsum(tokens), reasoning, side="right"))
-        return {
-            "first_ns": times[0],
-            "first_answer_ns": times[answer] if answer < len(times) else None,
-            "last_ns": times[-1],
-            "first_tokens": tokens[0],
-            "events_per_read_max": 1,
-            "max_gap_ns": np.diff(times).max() if len(times) > 1 else None,
-        }
+        cell = self._cell
+        place = {"cell": cell.index, "repeat": cell.repeat, "worker": 0}
+        return place | row(flight, *self._cluster.progress(flight.sequence), self._options.reasoning)
 
 
 def new_cluster(options: Options) -> Cluster:
     return Cluster(preset(options.preset), options.settings, options.link_b_per_s)
 
 
-def probe(options: Options, isl: int = 256, osl: int = 32) -> tuple[float, float]:
+def alone(options: Options, isl: int = 256, osl: int = 32) -> tuple[float, float]:
     """(TTFT, TPOT) in seconds of one request on an idle endpoint."""
     cluster = new_cluster(options)
     sequence = Sequence(0, isl, osl, 0)
