@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.model import Profile
 from sweep.plan.hashing import mixed, uniform
-from sweep.plan.lengths import longest, pairs
+from sweep.plan.lengths import expected, longest, pairs
 
 _PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
 
@@ -32,14 +32,18 @@ def equilibrium(
 
 
 def _length_biased(profile: Profile, seed: int, requests: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """One pair a request by exact rejection: a candidate stays with probability OSL / longest OSL."""
+    """One pair a request by rejection: a candidate stays with probability OSL / longest OSL.
+
+    Answers above 64 times the mean weigh as that, so that one in 64 candidates stays however long the tail.
+    """
+    heaviest = min(longest(profile.osl), 64 * expected(profile.osl))
     isl, osl = np.empty_like(requests), np.empty_like(requests)
     waiting = np.arange(len(requests))
     attempt = 0
     while len(waiting):
         fresh = mixed(seed ^ (_PAIR_SALT + attempt))
         candidate_isl, candidate_osl = pairs(profile, fresh, requests[waiting])
-        stays = uniform(fresh, requests[waiting], _PAIR_SALT) * longest(profile.osl) < candidate_osl
+        stays = uniform(fresh, requests[waiting], _PAIR_SALT) * heaviest < candidate_osl
         isl[waiting[stays]], osl[waiting[stays]] = candidate_isl[stays], candidate_osl[stays]
         waiting = waiting[~stays]
         attempt += 1

@@ -50,3 +50,9 @@ def test_lengths_keep_their_bounds() -> None:
     assert left.min() >= 1
     assert (isl + left).max() <= 2048
     assert (isl + left).min() >= 820 + 256
+
+
+def test_a_far_tail_costs_no_time() -> None:
+    tail = Profile(name="tail", title="", isl=Length(mean=10), osl=Length(mean=100, sd=100, max=1 << 30))
+    _, left = equilibrium(tail, 512, 1, np.arange(512))
+    assert 50 < left.mean() < 200
