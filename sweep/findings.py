@@ -95,6 +95,45 @@ TABLE: dict[str, Kind] = {
     "user-stamps": Kind(
         "note", "receive times are taken in user space", "run on Linux without uvloop to get the kernel's time stamps"
     ),
+    "client-bound": Kind(
+        "disqualifies",
+        "the client, not the endpoint, shaped this point: {why}",
+        "give it more workers (--workers), a faster or quieter machine, or less load",
+    ),
+    "client-busy": Kind(
+        "warning", "the client used {share:.0%} of a core", "give it more workers (--workers) before raising the load"
+    ),
+    "coalesced": Kind(
+        "note",
+        "{share:.1%} of the reads held several chunks although the client read in time",
+        "server or network sends them together; ITL and chunk gaps show that grouping, TTFT and TPOT do not",
+    ),
+    "drifting": Kind(
+        "disqualifies",
+        "{what} drifts by {per_minute:+.1%} a minute",
+        "let the endpoint settle (temperature, neighbours, caches), then measure longer",
+    ),
+    "history-dependent": Kind(
+        "disqualifies",
+        "the halves of the window disagree: {what} changed by {change:+.1%}",
+        "the endpoint's state depends on what came before; repeat the cell cold (--repeat) and compare",
+    ),
+    "clock-step": Kind(
+        "disqualifies", "the machine's clock was set {count} times while measuring", "stop time corrections, then measure again"
+    ),
+    "littles-law": Kind(
+        "warning",
+        "{held:.2f} requests in flight do not agree with throughput times latency, {expected:.2f}",
+        "the window is short against its slowest request; ask for more with --duration",
+    ),
+    "speculation": Kind(
+        "note",
+        "answers come in chunks of varying size, {tokens:.1f} tokens on average, as with speculative decoding",
+        "synthetic text changes the acceptance rate: compare only with curves of the same text",
+    ),
+    "out-of-range": Kind(
+        "warning", "{count} durations were negative or above an hour and are in no histogram", "look at the records"
+    ),
     "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
     "fields-refused": Kind(
         "note",
