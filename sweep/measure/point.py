@@ -14,7 +14,7 @@ from sweep.measure.chunks import delivered_tokens, gaps, itl_ns, max_stall_ns, s
 from sweep.measure.goodput import judge
 from sweep.measure.latency import latencies_ns
 from sweep.measure.rates import concurrency, rates
-from sweep.measure.stop import CAP
+from sweep.measure.stop import UNRESOLVED
 from sweep.measure.window import due_column
 from sweep.model import Cell, Endpoint, Estimate, Health, LengthStats, Outcome, Phase, Point, Slo, Window
 from sweep.records import Records
@@ -35,7 +35,9 @@ def measure(
     """Everything a curve keeps of a cell. `records` carry their phases; `ended_reason` is the decision that ended the cell."""
     due = due_column(cell.load)
     if window is not None:
-        window = msgspec.structs.replace(window, end_reason=ended_reason, resolved=window.resolved and ended_reason != CAP)
+        window = msgspec.structs.replace(
+            window, end_reason=ended_reason, resolved=window.resolved and ended_reason not in UNRESOLVED
+        )
     cohort = in_order(records, records["phase"] == Phase.MEASURED, due)
     ok = cohort.where(cohort["outcome"] == Outcome.OK)
     tokens = delivered_tokens(ok)
@@ -80,7 +82,7 @@ def measure(
         findings=(),
     )
     lost = sum(one.lost for one in histograms.values())
-    noticed = validity.findings(cell, records, cohort, point, endpoint, ended_reason, lost)
+    noticed = validity.findings(cell, records, cohort, point, endpoint, slos, ended_reason, lost)
     return msgspec.structs.replace(point, findings=noticed, disqualified=validity.disqualifies(noticed))
 
 

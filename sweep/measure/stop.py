@@ -19,12 +19,15 @@ JUDGE_FAILURES_FROM = 20
 FAILURES_TOLERATED = 0.5
 LIVE_S = 10.0  # what "now" means to somebody watching
 
-CAP = "cap"
+CAP, TOKEN_CAP = "cap", "token cap"
+NO_SUCCESS, MOST_FAIL, OVERLOAD = "no request succeeds", "most requests fail", "offered > capacity"
+ABORTED = frozenset({NO_SUCCESS, MOST_FAIL, OVERLOAD})  # reasons after which a point proves nothing
+UNRESOLVED = frozenset({CAP, TOKEN_CAP})  # reasons that ended a window before it was as long as demanded
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`end_ns` is the end of the window when `kind` is enough; the load goes on until the cohort has ended."""
+    """`end_ns` is the end of the window, None while it is open. After "enough" the load goes on until the cohort has ended."""
 
     kind: Literal["go", "enough", "abort"]
     end_ns: int | None
@@ -52,9 +55,9 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
 
     failures = int(failed.sum())
     if len(done) >= JUDGE_FAILURES_FROM and failures > FAILURES_TOLERATED * int(counted.sum()):
-        return decided("abort", "no request succeeds" if failures == int(counted.sum()) else "most requests fail")
+        return decided("abort", NO_SUCCESS if failures == int(counted.sum()) else MOST_FAIL, now_ns)
     if is_open(cell.load) and overloaded(rows, e2e_s, now_ns):
-        return decided("abort", "offered > capacity")
+        return decided("abort", OVERLOAD, now_ns)
     if cell.load.kind == "offline":
         if len(open) or len(done) < (cell.limits.requests or 1):
             return decided("go", "the set is being answered")
@@ -62,7 +65,7 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
     if window is not None and end_ns is not None and end_ns <= now_ns:
         return decided("enough", "duration" if cell.limits.duration_s else "long enough", end_ns)
     if now_ns - started_ns >= cell.limits.cap_s * 1e9:
-        return decided("abort", CAP) if window is None else decided("enough", CAP, now_ns)
+        return decided("abort", CAP, now_ns) if window is None else decided("enough", CAP, now_ns)
     return decided("go", "no steady state yet" if window is None else "the window is open")
 
 

@@ -1,12 +1,26 @@
-"""Is the point to be trusted? What was noticed, by code of `findings.py`."""
+"""Is the point to be trusted? What was noticed, by code of `findings.py`; some findings disqualify the point."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from sweep.findings import weight
-from sweep.model import Cell, Endpoint, Finding, Outcome, Point
+from sweep.measure import client, steadiness
+from sweep.measure.quantile import QUANTILES, is_few
+from sweep.measure.stop import ABORTED
+from sweep.measure.window import is_open, slots_of
+from sweep.model import Cell, Endpoint, Finding, Outcome, Point, Slo, TokenSource
 from sweep.records import Records
+
+FAILURES = 0.01
+LENGTH = 0.01
+PROMPT = 0.05
+CONCURRENCY = 0.05
+CACHED = 0.05
+LITTLE = 0.05
+COUNTED_BY_SERVER = {TokenSource.USAGE.value, TokenSource.CONTINUOUS_USAGE.value, TokenSource.TOKEN_IDS.value}
 
 
 def findings(
@@ -15,14 +29,116 @@ def findings(
     cohort: Records,
     point: Point,
     endpoint: Endpoint | None,
+    slos: Sequence[Slo],
     ended_reason: str,
     lost: int,
 ) -> tuple[Finding, ...]:
-    ok = point.outcomes_all.get(Outcome.OK, 0)
-    if ok == 0:
-        return (Finding(code="no-success", data={"what": ", ".join(point.outcomes_all)}),)
-    return ()
+    """Everything noticed about a measured cell. `lost`: durations that no histogram holds."""
+    noticed = [
+        *_outcomes(point, ended_reason),
+        *client.findings(point, is_open(cell.load)),
+        *steadiness.findings(records, cohort, point.window),
+        *_load(cell, records, point),
+        *_lengths(cohort, point, endpoint),
+        *_cache(cell, point, endpoint),
+        *_tokens(cohort, point),
+        *_samples(point, slos),
+    ]
+    if lost:
+        noticed.append(Finding(code="out-of-range", data={"count": lost}))
+    return tuple(noticed)
 
 
 def disqualifies(noticed: Sequence[Finding]) -> bool:
     return any(weight(one) == "disqualifies" for one in noticed)
+
+
+def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
+    if point.outcomes_all.get(Outcome.OK, 0) == 0:
+        yield Finding(code="no-success", data={"what": _listed(point.outcomes_all) or "none was sent"})
+    elif ended_reason in ABORTED or point.window is None:
+        yield Finding(code="aborted", data={"why": ended_reason})
+    failed = {name: count for name, count in point.outcomes.items() if name != Outcome.OK}
+    share = sum(failed.values()) / point.cohort if point.cohort else 0.0
+    if share > FAILURES:
+        yield Finding(code="failures", data={"share": share, "what": _listed(failed)})
+    hung = point.outcomes_all.get(Outcome.TIMEOUT_IDLE, 0) + point.outcomes_all.get(Outcome.TIMEOUT_DEADLINE, 0)
+    if hung:
+        yield Finding(code="hung", data={"count": hung})
+    refused = point.outcomes.get(Outcome.RATE_LIMITED, 0)
+    if refused:
+        yield Finding(code="rate-limited", data={"count": refused})
+
+
+def _listed(outcomes: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:
+    window, held = point.window, point.concurrency.value
+    if window is None or held is None:
+        return
+    if not window.resolved:
+        yield Finding(code="unresolved", data={"seconds": window.seconds})
+    if not is_open(cell.load) and cell.load.kind != "offline":
+        asked = slots_of(cell.load)
+        if abs(held - asked) > CONCURRENCY * asked or (point.concurrency_peak or 0) > asked:
+            yield Finding(code="concurrency", data={"mean": held, "asked": asked})
+    ended = records.present("sent_ns") & (records["end_ns"] >= window.begin_ns) & (records["end_ns"] < window.end_ns)
+    took_s = (records["end_ns"] - records["sent_ns"])[ended] / 1e9
+    if len(took_s):
+        expected = float(took_s.sum()) / window.seconds  # throughput times mean latency
+        if abs(held - expected) > max(LITTLE, float(took_s.max()) / window.seconds) * max(held, expected):
+            yield Finding(code="littles-law", data={"held": held, "expected": expected})
+    retried = int(records["retries"][records.present("retries")].sum())
+    if retried:
+        yield Finding(code="retries", data={"count": retried})
+
+
+def _lengths(cohort: Records, point: Point, endpoint: Endpoint | None) -> Iterator[Finding]:
+    answered = (cohort["outcome"] == Outcome.OK) | (cohort["outcome"] == Outcome.WRONG_LENGTH)
+    both = answered & cohort.present("osl") & cohort.present("osl_asked")
+    if both.any():
+        realised, asked = float(cohort["osl"][both].mean()), float(cohort["osl_asked"][both].mean())
+        honours = endpoint is not None and endpoint.osl_honoured is True
+        if abs(realised - asked) > LENGTH * asked:
+            code = "osl-short" if honours else "osl-free"
+            yield Finding(code=code, data={"realised": realised, "asked": asked})
+    isl, isl_asked = point.isl.mean, point.isl_asked.mean
+    if isl is not None and isl_asked is not None and abs(isl - isl_asked) > PROMPT * isl_asked:
+        yield Finding(code="isl-off", data={"realised": isl, "asked": isl_asked})
+
+
+def _cache(cell: Cell, point: Point, endpoint: Endpoint | None) -> Iterator[Finding]:
+    if point.cached_share is None or not point.isl.mean:
+        return
+    template = endpoint.calibration.template_tokens / point.isl.mean if endpoint is not None else 0.0
+    if point.cached_share > cell.profile.prefix_share + template + CACHED:
+        yield Finding(code="cached", data={"share": point.cached_share})
+
+
+def _tokens(cohort: Records, point: Point) -> Iterator[Finding]:
+    sources = sorted(point.token_sources)
+    if len(sources) > 1 or not COUNTED_BY_SERVER.issuperset(sources):
+        yield Finding(code="token-source", data={"what": " and ".join(sources)})
+    ok = cohort.where((cohort["outcome"] == Outcome.OK) & cohort.present("osl") & (np.diff(cohort.chunk_start) > 0))
+    if len(ok) == 0:
+        return
+    usage, seen = int(ok["osl"].sum()), int(ok.chunk_tokens.sum())
+    if abs(usage - seen) > max(0.02 * usage, len(ok)):  # one token of each answer may have no text
+        yield Finding(code="usage-mismatch", data={"usage": usage, "chunks": int(ok["chunks"].sum())})
+    first = ok["first_tokens"][ok.present("first_tokens")]
+    if len(first) and float(first.mean()) > 1.0:
+        yield Finding(code="first-chunk", data={"tokens": float(first.mean())})
+    later = np.delete(ok.chunk_tokens, ok.chunk_start[1:] - 1)  # an answer's last chunk holds what is left
+    if len(later) and float(later.mean()) > 1.05 and float(later.std()) > 0.1 * float(later.mean()):
+        yield Finding(code="speculation", data={"tokens": float(later.mean())})
+
+
+def _samples(point: Point, slos: Sequence[Slo]) -> Iterator[Finding]:
+    """Few for the median, p90, or a percentile that an SLO asks for."""
+    n = point.outcomes.get(Outcome.OK, 0)
+    asked = {bound.quantile for slo in slos for bound in slo.bounds if bound.quantile is not None}
+    short = sorted(q for q in asked | {QUANTILES["p50"], QUANTILES["p90"]} if is_few(q, n))
+    if short and n:
+        yield Finding(code="few", data={"n": n, "what": ", ".join(f"p{100 * q:g}" for q in short)})
