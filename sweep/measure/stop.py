@@ -43,8 +43,11 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
     backlog of an open loop grows, or the cap comes before a steady state.
     """
     rows = _together(done, open)
-    counted = ~np.isin(done["outcome"], [Outcome.CUT.value, Outcome.UNSENT.value])
-    failed = counted & (done["outcome"] != Outcome.OK)
+    outcome = done["outcome"]
+    failed = outcome != Outcome.OK.value
+    counted = np.ones(len(done), bool)
+    counted[failed] = ~np.isin(outcome[failed], [Outcome.CUT.value, Outcome.UNSENT.value])
+    failed &= counted
     e2e_s = _median_e2e_s(cell, done, failed)
     window = place(cell, rows, now_ns)
     end_ns = _demanded_end(cell, rows, window, e2e_s, now_ns)

@@ -5,18 +5,20 @@ Nothing here looks at what happened after `now_ns`, so a window placed while the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.measure.slots import NEVER, Chains, chains
+from sweep.measure.slots import NEVER, chains
 from sweep.measure.steady import mser5
 from sweep.model import Cell, Load, Outcome, Phase, Window
 from sweep.records import Records
 
 OPEN_KINDS = frozenset({"poisson", "constant", "gamma", "trace"})
 MSER_REQUESTS = 200
+EARLY = 16  # requests a slot: a cold start of equal slots needs three
 
 Bools = NDArray[np.bool_]
 
@@ -74,29 +76,65 @@ def _begin(cell: Cell, records: Records, now_ns: int) -> tuple[int, str] | None:
 
 def _closed_begin(cell: Cell, records: Records, sent: NDArray[np.intp], now_ns: int) -> tuple[int, str] | None:
     sent_ns = records["sent_ns"][sent]
-    end_ns = records["end_ns"][sent]
-    end_ns = np.where(records.present("end_ns")[sent] & (end_ns <= now_ns), end_ns, NEVER)
-    chain = chains(sent_ns, end_ns, records["worker"][sent])
-    if len(chain.first) < slots_of(cell.load):
-        return None
-    first_end_ns = int(end_ns[chain.first].max())
-    answered_ns = records["first_ns"][sent]
-    answered_ns = np.where(records.present("first_ns")[sent] & (answered_ns <= now_ns), answered_ns, end_ns)
-    first_token_ns = int(answered_ns[chain.first].max())
-    if cell.start == "equilibrium":
-        return None if first_token_ns == NEVER else (first_token_ns, "every warm request's first token")
-    second_end_ns = _second_end_ns(chain, end_ns)
-    if second_end_ns != NEVER:
-        return second_end_ns, "every slot's second completion"
-    if now_ns - int(sent_ns.min()) < cell.limits.cap_s * 1e9:
-        return None
-    if first_end_ns != NEVER:
-        return first_end_ns, "every slot's first completion: the cap came before the second"
-    return None if first_token_ns == NEVER else (first_token_ns, "every slot's first token: the cap came before a completion")
+    early = EARLY * slots_of(cell.load)
+    while 2 * early < len(sent):  # begin needs only what led to it: the first requests usually say
+        early_ns = int(np.partition(sent_ns, early)[early])
+        found = _steady_begin(cell, _Starts.of(records, sent[sent_ns < early_ns], early_ns))
+        if found is not None:
+            return found
+        early *= 4
+    starts = _Starts.of(records, sent, now_ns)
+    found = _steady_begin(cell, starts)
+    if found is None and now_ns - int(sent_ns.min()) >= cell.limits.cap_s * 1e9:
+        return _begin_at_cap(cell, starts)
+    return found
 
 
-def _second_end_ns(chain: Chains, end_ns: NDArray[np.int64]) -> int:
-    return NEVER if (chain.second < 0).any() else int(end_ns[chain.second].max())
+@dataclass(frozen=True, slots=True)
+class _Starts:
+    """How many slots have opened, and by when every one of them had come so far; NEVER while one has not."""
+
+    slots: int
+    first_token_ns: int
+    first_end_ns: int
+    second_end_ns: int
+
+    @staticmethod
+    def of(records: Records, rows: NDArray[np.intp], now_ns: int) -> _Starts:
+        end_ns = _happened(records, "end_ns", rows, now_ns)
+        answered_ns = np.minimum(_happened(records, "first_ns", rows, now_ns), end_ns)
+        chain = chains(records["sent_ns"][rows], end_ns, records["worker"][rows])
+        second_ns = np.where(chain.second < 0, NEVER, end_ns[chain.second])
+        return _Starts(
+            len(chain.first),
+            int(answered_ns[chain.first].max(initial=0)),
+            int(end_ns[chain.first].max(initial=0)),
+            int(second_ns.max(initial=0)),
+        )
+
+
+def _happened(records: Records, column: str, rows: NDArray[np.intp], now_ns: int) -> NDArray[np.int64]:
+    at_ns = records[column][rows]
+    return np.where(records.present(column)[rows] & (at_ns <= now_ns), at_ns, NEVER)
+
+
+def _steady_begin(cell: Cell, starts: _Starts) -> tuple[int, str] | None:
+    warm = cell.start == "equilibrium"
+    begin_ns = starts.first_token_ns if warm else starts.second_end_ns
+    if starts.slots < slots_of(cell.load) or begin_ns == NEVER:
+        return None
+    return begin_ns, "every warm request's first token" if warm else "every slot's second completion"
+
+
+def _begin_at_cap(cell: Cell, starts: _Starts) -> tuple[int, str] | None:
+    """A cell that ran out of time is published, unresolved, from the steadiest moment it had."""
+    if starts.slots < slots_of(cell.load):
+        return None
+    if starts.first_end_ns != NEVER:
+        return starts.first_end_ns, "every slot's first completion, since the cap came before the second"
+    if starts.first_token_ns != NEVER:
+        return starts.first_token_ns, "every slot's first token, since the cap came before a completion"
+    return None
 
 
 def _open_begin(records: Records, now_ns: int) -> tuple[int, str] | None:
