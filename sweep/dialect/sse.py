@@ -69,7 +69,7 @@ class Splitter:
 
     def _without_bom(self, data: bytes) -> bytes:
         data = (self._head or b"") + data
-        if len(data) < len(_BOM) and _BOM.startswith(data):
+        if _BOM.startswith(data):
             self._head = data
             return b""
         self._head = None

@@ -53,6 +53,8 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
 @given(streams, st.lists(st.integers(0, 500), max_size=8))
 @example(b"data: x\r\n\n", [])
 @example(b"\rdata: x\n\n", [8])
+@example(b"data: a\ndata: b\n\n", [8])
+@example(b"data: x\rdata: y\r\n\r\n", [])
 @example(b"data: a\r\n\n\ndata: b\n\n", [9])
 @example(b"data: a\n\r\ndata: b\r\n\r\n", [8])
 @example(b"\xef\xbb\xbfdata: a\n\n", [1, 2])
@@ -71,7 +73,7 @@ def test_byte_by_byte_is_all_at_once(stream: bytes) -> None:
     assert whole.pending == single.pending
 
 
-lines = st.binary(max_size=12).map(lambda raw: raw.replace(b"\r", b"").replace(b"\n", b""))
+lines = st.lists(st.sampled_from([b" ", b":", b"data: ", b"x", b"\xff", b"\0"]), max_size=4).map(b"".join)
 
 
 @given(
@@ -102,6 +104,13 @@ def verdict(reads: list[bytes], limit: int) -> list[bytes] | str:
         return [data for read in reads for data in splitter.feed(read)]
     except ValueError:
         return "refused"
+
+
+def test_the_limit_is_inclusive() -> None:
+    assert verdict([b"data:aaaa\ndata:aaaaa\n\n"], 10) == [b"aaaa\naaaaa"]
+    assert verdict([b"data:aaaaa\ndata:aaaaa\n\n"], 10) == "refused"
+    assert verdict([b"data:aaaaa\n\n"], 10) == [b"aaaaa"]
+    assert verdict([b"data:aaaaaa\n\n"], 10) == "refused"
 
 
 @pytest.mark.parametrize("piece", [b"x" * 100, b"data: " + b"x" * 100, b"data: x\n", b"data\n", b": x"])

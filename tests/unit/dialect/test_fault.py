@@ -80,6 +80,11 @@ def test_deep_nesting_ends_in_the_protocols_error(spoken: Any, depth: int) -> No
     assert fault.explain(b'{"error":' + nest + b"]" * depth + b"}")
 
 
+def test_errors_within_errors_end_somewhere() -> None:
+    assert fault.explain(b'{"error":' * 480 + b'"x"' + b"}" * 480) == "unspecified error"
+    assert fault.explain(b'{"error":{"error":"x"}}') == "x"
+
+
 def test_an_error_of_megabytes_is_read_in_no_time() -> None:
     for filler in (" ", "(", "<title", "input", "'"):
         assert len(fault.explain((filler * 1_000_000).encode())) <= fault.MAX_CHARS

@@ -59,7 +59,26 @@ def test_an_empty_text_is_a_token_only_with_ids() -> None:
     chat = events_of(
         "chat", delta(content="", token_ids=[6]), delta(content=""), delta(role="assistant", content="", token_ids=[])
     )
-    assert tokens(chat) == [True, False, False]
+    assert [(event.token, event.answer) for event in chat] == [(True, True), (False, False), (False, False)]
+    assert not events_of("chat", delta(reasoning="", token_ids=[6]))[0].answer
+
+
+def test_the_last_token_may_come_with_the_finish_reason() -> None:
+    for event in [*events_of("chat", delta("stop", content="!")), *events_of("completions", text("!", "stop"))]:
+        assert event == Event(token=True, answer=True, finish="stop")
+
+
+def test_ids_are_counted_beside_the_text() -> None:
+    for event in [
+        *events_of("chat", delta(content="a b", token_ids=[1, 2])),
+        *events_of("completions", text("a b", token_ids=[1, 2])),
+    ]:
+        assert event == Event(token=True, answer=True, token_ids=2)
+
+
+def test_several_choices_are_one_event() -> None:
+    both = {"choices": [*delta("stop", content="a", token_ids=[1])["choices"], *delta(content="b", token_ids=[2])["choices"]]}
+    assert events_of("chat", both) == [Event(token=True, answer=True, token_ids=2, finish="stop")]
 
 
 def test_one_chunk_may_hold_five_tokens() -> None:
@@ -91,6 +110,8 @@ def test_continuous_usage_comes_with_every_chunk() -> None:
     )
     assert tokens(events) == [False, True, False, True, False]
     assert [event.usage and event.usage.completion_tokens for event in events] == [0, 1, 2, 3, 3]
+    (event,) = events_of("completions", {**text("a"), "usage": usage(33, 1)})
+    assert event == Event(token=True, answer=True, usage=Usage(prompt_tokens=33, completion_tokens=1))
 
 
 def test_reasoning_is_a_token_but_no_answer() -> None:
@@ -137,14 +158,15 @@ def test_an_error_inside_a_200() -> None:
         {"error": "out of memory", "error_type": "overloaded"},
         {"object": "error", "message": "out of memory", "code": 500},
         {"type": "error", "error": {"type": "overloaded_error", "message": "out of memory"}},
+        {"code": 500, "message": "out of memory"},
         {"detail": "out of memory"},
+        {**delta(content="x"), "error": {"message": "out of memory"}},
         {**delta("error"), "error": {"message": "out of memory"}},
         {"choices": [], "usage": usage(1, 0), "error": {"message": "out of memory"}},
     ]
     for name in ("chat", "completions"):
         for event in events_of(name, *shapes):
             assert "out of memory" in (event.error or "")
-            assert not event.token
         assert all(event.error for event in events_of(name, {"error": {}}, text("", "abort"), text("", "error")))
 
 
@@ -155,7 +177,10 @@ def test_no_error_is_no_error() -> None:
 
 def test_keep_alives_are_nothing() -> None:
     assert (
-        events_of("chat", "", " ", "{}", {"type": "ping"}, {"usage": None}, {"usage": {}}, {"choices": None}) == [Event()] * 7
+        events_of(
+            "chat", "", " ", "{}", {"type": "ping"}, {"usage": None}, {"usage": {}}, {"choices": None}, {"message": "queued"}
+        )
+        == [Event()] * 8
     )
 
 
