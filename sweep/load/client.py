@@ -7,19 +7,19 @@ import os
 import re
 import ssl
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import msgspec
 
-from sweep import dialect
+from sweep import __version__, dialect
 from sweep.errors import UsageError
-from sweep.load.wire import READ_BYTES, StampingConnector, Wire
+from sweep.load.wire import Wire
 
 KEY_VARIABLES = ("SWEEP_API_KEY", "OPENAI_API_KEY")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _VERSIONED = re.compile(r"/v\d+[a-z0-9]*$")
 
 
@@ -71,11 +71,10 @@ def target_from(
     if key is not None:
         secret["Authorization"] = f"Bearer {key.strip()}"
     if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        secret["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        secret["Authorization"] = _basic(parts)
     for header in headers:
         name, colon, value = header.partition(":")
-        if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()) or "\n" in value or "\r" in value:
+        if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()) or not _VALUE.fullmatch(value):
             raise UsageError("a header must look like 'Name: value'", "for example --header 'Authorization: Bearer …'")
         secret = {known: kept for known, kept in secret.items() if known.lower() != name.strip().lower()}
         secret[name.strip()] = value.strip()
@@ -129,18 +128,51 @@ def tls(target: Target) -> ssl.SSLContext | bool:
     return context
 
 
-def open_session(target: Target, wire: Wire, *, keep_alive: bool = True) -> aiohttp.ClientSession:
-    """A session that adds nothing of its own: no timeouts, cookies, redirects, decompression or hidden retries of POST."""
-    connector: dict[str, Any] = {"ssl": tls(target), "force_close": not keep_alive}
-    if keep_alive:
-        connector["keepalive_timeout"] = 30.0
+def connector_for(target: Target, wire: Wire) -> aiohttp.TCPConnector:
+    """Dials with stamping sockets, as many as are asked for."""
+    return aiohttp.TCPConnector(limit=0, socket_factory=wire.socket, ssl=tls(target))
+
+
+def request_head(target: Target, path: str, *, keep_alive: bool, proxy: str | None) -> bytes:
+    """Everything of a request before the number in its X-Request-Id; the target's headers win over ours."""
+    parts = urlsplit(target.url)
+    headers = {
+        "Host": parts.netloc,
+        "User-Agent": f"pareto-sweep/{__version__}",
+        "Accept": "text/event-stream, application/json",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+    }
+    if not keep_alive:
+        headers["Connection"] = "close"
+    place = parts.path + path
+    if proxy is not None and parts.scheme == "http":  # https goes through a tunnel and looks as without a proxy
+        place = f"{parts.scheme}://{parts.netloc}{place}"
+        headers |= proxy_authorization(proxy)
+    given = {name.lower() for name in target.headers}
+    headers = {name: value for name, value in headers.items() if name.lower() not in given} | target.headers
+    lines = [f"POST {place} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "X-Request-Id: "]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def proxy_authorization(proxy: str) -> dict[str, str]:
+    parts = urlsplit(proxy)
+    if parts.username is None:
+        return {}
+    return {"Proxy-Authorization": _basic(parts)}
+
+
+def _basic(parts: SplitResult) -> str:
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return "Basic " + base64.b64encode(pair.encode()).decode()
+
+
+def open_session(target: Target) -> aiohttp.ClientSession:
+    """For the small questions beside the load: it adds no cookies, redirects or timeouts of its own."""
     return aiohttp.ClientSession(
-        connector=StampingConnector(wire, **connector),
+        connector=aiohttp.TCPConnector(ssl=tls(target)),
         headers={"Accept-Encoding": "identity", **target.headers},
-        skip_auto_headers=("User-Agent",),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),
-        auto_decompress=False,
-        read_bufsize=2 * READ_BYTES,
         proxy=proxy_for(target),
     )

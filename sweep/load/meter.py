@@ -164,11 +164,12 @@ class Meter:
         return Outcome.OK if self.chunks else Outcome.EMPTY
 
     def tokens(self) -> tuple[int | None, TokenSource]:
-        """(output tokens, their source) of what was taken."""
+        """(output tokens, their source)."""
         usage = self.usage.completion_tokens if self.usage is not None else None
-        if usage is not None and (self.done or self.finish or not self.tokens_taken):
+        if usage is not None and (self.done or self.finish or not self.chunks):
             return usage, TokenSource.USAGE
-        return (self.tokens_taken, self.source) if self.tokens_taken else (None, TokenSource.UNKNOWN)
+        counted = self.tokens_taken + sum(self.chunk_tokens)
+        return (counted, self.source) if counted else (None, TokenSource.UNKNOWN)
 
     def take(self) -> tuple[array[int], array[int]]:
         """(times in ns, tokens) of the chunks since the last `take`."""

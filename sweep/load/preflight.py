@@ -19,7 +19,8 @@ from sweep import dialect as dialects
 from sweep.dialect import Dialect
 from sweep.errors import EndpointError, ModelError
 from sweep.load import refusal
-from sweep.load.call import Call, Caller, read_at_most
+from sweep.load.call import Call
+from sweep.load.caller import Caller
 from sweep.load.client import Target, open_session, proxy_for, without_credentials
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
@@ -55,7 +56,7 @@ class _Answer:
 
     @property
     def ttft_s(self) -> float | None:
-        meter, sent_ns = self.call.meter, self.call.exchange.sent_ns
+        meter, sent_ns = self.call.meter, self.call.sent_ns
         return (meter.first_ns - sent_ns) / 1e9 if meter.first_ns and sent_ns else None
 
     @property
@@ -82,9 +83,8 @@ class _Preflight:
     facts: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> Endpoint:
-        wire = Wire()
-        async with open_session(self.target, wire) as self._session, open_session(self.target, wire, keep_alive=False) as fresh:
-            self._caller = Caller(self.target, self.dialect, f"preflight-{self.nonce}", self._session, fresh)
+        caller = Caller(self.target, self.dialect, f"preflight-{self.nonce}", Wire())
+        async with open_session(self.target) as self._session, caller as self._caller:
             listed = await self._models()
             model, entry = self._choose(listed)
             fields, short = await self._first_answer(model)
@@ -162,10 +162,10 @@ class _Preflight:
         call = Call(self.requests, words, OSL, body, Meter(self.dialect, [0] * 8))
         call.planned_ns = monotonic_ns()
         self.requests += 1
-        call.task = asyncio.create_task(self._caller.perform(call))
-        await asyncio.wait([call.task], timeout=ANSWER_TIMEOUT_S)
+        task = asyncio.create_task(self._caller.perform(call))
+        await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
         call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
-        await call.task
+        await task
         call.meter.take()
         return _Answer(words, call)
 
@@ -177,7 +177,7 @@ class _Preflight:
             self.server = response.headers.get("Server") or self.server
             if 300 <= response.status < 400:
                 return response.status, "", response.headers.get("Location", "").partition("?")[0].encode()
-            return response.status, response.content_type, await read_at_most(response, 1 << 20)
+            return response.status, response.content_type, await response.content.read(1 << 20)
 
     async def _get(self, url: str) -> dict[str, Any] | None:
         """A JSON object the server may or may not offer."""

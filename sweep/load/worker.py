@@ -20,8 +20,8 @@ from time import monotonic_ns
 import msgspec
 
 from sweep import dialect
-from sweep.load.call import Call, Caller
-from sweep.load.client import open_session
+from sweep.load.call import Call
+from sweep.load.caller import Caller
 from sweep.load.health import Observer, raise_descriptor_limit
 from sweep.load.shard import Order, Report, Shard
 from sweep.load.supply import Supply
@@ -70,12 +70,8 @@ class ShardRun:
 
     async def run(self) -> None:
         """Until told to end; the last report goes out before it returns."""
-        endpoint, target = self._shard.endpoint, self._shard.target
-        async with (
-            open_session(target, self._wire, keep_alive=endpoint.keep_alive) as session,
-            open_session(target, self._wire, keep_alive=False) as fresh,
-        ):
-            self._caller = Caller(target, self._dialect, self._shard.run_id, session, fresh)
+        keep_alive = self._shard.endpoint.keep_alive
+        async with Caller(self._shard.target, self._dialect, self._shard.run_id, self._wire, keep_alive) as self._caller:
             while self._supply.top_up():
                 pass
             self._started_ns = monotonic_ns()
@@ -109,9 +105,10 @@ class ShardRun:
     async def _stop(self) -> None:
         now_ns = monotonic_ns()
         tasks = set(self._tasks)
-        for call in list(self._open.values()):
-            call.stop(Outcome.CUT if call.exchange.sent_ns is not None else Outcome.UNSENT, "the cell ended")
-        for task in tasks - {call.task for call in self._open.values()}:
+        performed = list(self._open.values())
+        for call in performed:
+            call.stop(Outcome.CUT if call.sent_ns is not None else Outcome.UNSENT, "the cell ended")
+        for task in tasks - {call.task for call in performed}:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for call in list(self._open.values()):  # tasks that were cancelled before their first step
@@ -137,8 +134,8 @@ class ShardRun:
             loop.call_soon(self._supply.top_up)
             call.planned_ns = freed_ns or monotonic_ns()
             await self._perform(call)
-            if freed_ns is not None and call.exchange.sent_ns is not None:
-                self._observer.refill_ns.append(call.exchange.sent_ns - freed_ns)
+            if freed_ns is not None and call.sent_ns is not None:
+                self._observer.refill_ns.append(call.sent_ns - freed_ns)
             freed_ns, pause_s = (call.end_ns, 0.0) if call.outcome in ANSWERED else (None, _longer(pause_s))
             if pause_s and not self._over.is_set():
                 await asyncio.sleep(pause_s)
@@ -168,19 +165,18 @@ class ShardRun:
     # --- both ------------------------------------------------------------------------------------------------
 
     async def _perform(self, call: Call) -> None:
-        call.task = asyncio.current_task()
         self._open[call.number] = call
         try:
             await self._caller.perform(call)
         finally:
             self._ended(call)
-            if not self._closed and call.exchange.sent_ns is not None:
-                self._observer.lateness_ns.append(call.exchange.sent_ns - call.planned_ns)
+            if not self._closed and call.sent_ns is not None:
+                self._observer.lateness_ns.append(call.sent_ns - call.planned_ns)
 
     def _ended(self, call: Call) -> None:
         self._open.pop(call.number, None)
         self._done.append(call)
-        call.body, call.task, call.exchange.sock = b"", None, None
+        call.body = b""
 
     async def _patrol(self) -> None:
         """Gives up what is silent or too old, and sees when the cell is over."""
@@ -191,9 +187,9 @@ class ShardRun:
             for call in list(self._open.values()):
                 silent_ns = call.silent_ns(now_ns)
                 if silent_ns > COMPLETE_GRACE_NS and call.meter.done:
-                    call.stop(None)
+                    call.stop(call.meter.outcome())
                 elif silent_ns > idle_ns:
-                    outcome = Outcome.TIMEOUT_IDLE if call.exchange.sent_ns is not None else Outcome.CONNECT
+                    outcome = Outcome.TIMEOUT_IDLE if call.sent_ns is not None else Outcome.CONNECT
                     call.stop(outcome, f"nothing for {self._limits.idle_timeout_s:g} s")
                 elif call.age_ns(now_ns) > deadline_ns:
                     call.stop(Outcome.TIMEOUT_DEADLINE, f"not complete after {self._limits.deadline_s:g} s")
@@ -203,7 +199,7 @@ class ShardRun:
     def _awaited(self, end_ns: int) -> bool:
         """A request of the time before `end_ns` is still open."""
         if self._closed:
-            return any((call.exchange.sent_ns or end_ns) < end_ns for call in self._open.values())
+            return any((call.sent_ns or end_ns) < end_ns for call in self._open.values())
         return any(call.planned_ns < end_ns for call in self._open.values())
 
     async def _report(self) -> None:
@@ -213,9 +209,11 @@ class ShardRun:
 
     def _flush(self, last: bool = False) -> None:
         ended, self._done = self._done, []
-        honoured = bool(self._shard.endpoint.osl_honoured)
-        done = from_rows(call.row(self._columns, honoured) for call in ended)
-        still = from_rows(call.row(self._columns, honoured) for call in self._open.values())
+        if self._shard.endpoint.osl_honoured:
+            for call in ended:
+                call.judge_length()
+        done = from_rows(call.row(self._columns) for call in ended)
+        still = from_rows(call.row(self._columns) for call in self._open.values())
         health = self._observer.health(self._shard.endpoint.keep_alive) if last else None
         report = Report(at_ns=monotonic_ns(), done=done.to_bytes(), open=still.to_bytes(), last=last, health=health)
         self._reports.put(msgspec.msgpack.encode(report))
