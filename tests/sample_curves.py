@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from sweep.curve.frontier import frontiers
 from sweep.model import (
     SCHEMA,
     Bound,
@@ -17,7 +18,6 @@ from sweep.model import (
     Estimate,
     Fact,
     Finding,
-    Frontier,
     Length,
     LengthStats,
     Limits,
@@ -28,7 +28,6 @@ from sweep.model import (
     Slo,
     SloResult,
     Tool,
-    Vertex,
     Window,
 )
 
@@ -43,7 +42,6 @@ SLOS = (
     ),
     Slo(name="ttft<=0.5s,e2e<=60s", bounds=(Bound(metric="ttft", limit_s=0.5), Bound(metric="e2e", limit_s=60.0))),
 )
-NO_FEW: frozenset[str] = frozenset()
 
 
 def estimate(value: float | None, n: int = 400, width: float = 0.03, few: bool = False) -> Estimate:
@@ -129,24 +127,6 @@ def slo_result(slo: Slo, share: float, n: int, out: float) -> SloResult:
     )
 
 
-def frontier(points: Sequence[Point]) -> Frontier:
-    """Output tok/s against interactivity p50, of the points that count."""
-    able = [(1 / p.metrics["tpot_s"]["p50"].value, p.rates["output_tok_per_s"].value, p) for p in points if not p.disqualified]
-    best = [(x, y, p) for x, y, p in able if not any(u >= x and v >= y and (u, v) != (x, y) for u, v, _ in able)]
-    return Frontier(
-        axis="output-interactivity-p50",
-        x="interactivity",
-        y="output_tok_per_s",
-        x_label="interactivity p50, tok/s/user",
-        y_label="output tok/s",
-        statistic="p50",
-        vertices=tuple(Vertex(x=x, y=y, points=(p.id,)) for x, y, p in sorted(best, key=lambda each: each[0])),
-        dominated=tuple(p.id for x, y, p in able if (x, y, p) not in best),
-        surely_dominated=(),
-        dropped=tuple(p.id for p in points if p.disqualified),
-    )
-
-
 def curve(points: Sequence[Point] | None = None, **changes: Any) -> Curve:
     """A curve of nine loads: the last disqualified, the two before with too few requests for their p99."""
     if points is None:
@@ -196,7 +176,7 @@ def curve(points: Sequence[Point] | None = None, **changes: Any) -> Curve:
         client={"rtt_s": Fact(value=0.0002, known="measured")},
         price={},
         points=tuple(points),
-        frontiers=(frontier(points),),
+        frontiers=frontiers(points),
         findings=(Finding(code="keep-alive-off"),),
         complete=True,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -49,7 +49,7 @@ class Group(TyperGroup):
         return group_help(self, ctx)
 
 
-def command_help(command: Any, ctx: Any, *, everything: bool) -> str:
+def command_help(command: Any, ctx: Any, *, everything: bool, width: int | None = None) -> str:
     """Usage, what the command does, and its options by panel in the order they are declared."""
     params = [param for param in command.params if param.name != "help" and (everything or not getattr(param, "hidden", False))]
     panels: dict[str, Rows] = {}
@@ -61,10 +61,10 @@ def command_help(command: Any, ctx: Any, *, everything: bool) -> str:
     panels.setdefault("Help", []).extend(help_rows)
     arguments = [_argument(param) for param in params if param.param_type_name == "argument"]
     usage = " ".join(["Usage:", ctx.command_path, *arguments, "[OPTIONS]"])
-    return "\n".join([usage, "", *_prose(command.help or ""), *_panels(panels.items())])
+    return "\n".join([usage, "", *_prose(command.help or "", width or _width()), *_panels(panels, width or _width())])
 
 
-def group_help(group: Any, ctx: Any) -> str:
+def group_help(group: Any, ctx: Any, *, width: int | None = None) -> str:
     """Usage, the commands by panel, and how to go on."""
     panels: dict[str, Rows] = {}
     for name in group.list_commands(ctx):
@@ -77,7 +77,7 @@ def group_help(group: Any, ctx: Any) -> str:
         ("--install-completion", "completion for this shell"),
     ]
     usage = f"Usage: {ctx.command_path} [COMMAND] [OPTIONS]"
-    return "\n".join([usage, "", *_prose(group.help or ""), *_panels(panels.items())])
+    return "\n".join([usage, "", *_prose(group.help or "", width or _width()), *_panels(panels, width or _width())])
 
 
 def option_row(param: Any) -> tuple[str, str]:
@@ -110,20 +110,20 @@ def _width() -> int:
     return max(60, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
-def _prose(text: str) -> list[str]:
+def _prose(text: str, width: int) -> list[str]:
     """Paragraphs, wrapped and followed by an empty line each."""
     lines: list[str] = []
     for paragraph in text.strip().split("\n\n"):
-        lines += [*textwrap.wrap(" ".join(paragraph.split()), _width()), ""]
+        lines += [*textwrap.wrap(" ".join(paragraph.split()), width), ""]
     return lines
 
 
-def _panels(panels: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> list[str]:
+def _panels(panels: Mapping[str, Rows], width: int) -> list[str]:
     lines: list[str] = []
-    for title, rows in panels:
+    for title, rows in panels.items():
         lines.append(_bold(title))
         for name, meaning in rows:
-            wrapped = textwrap.wrap(meaning, _width() - FIRST_COLUMN - 2) or [""]
+            wrapped = textwrap.wrap(meaning, width - FIRST_COLUMN - 2) or [""]
             if len(name) > FIRST_COLUMN - 2:
                 lines.append(f"  {name}")
             else:

@@ -1,7 +1,7 @@
 """The command line: one file a command, found by scanning this package.
 
 A module of this package is a command when it defines a function of its own name. `PANEL` in that module says under which
-heading `sweep --help` lists it.
+heading `sweep --help` lists it, `PLACE` (a number) where under it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import sweep.cli
 from sweep.cli.help import Command, Group
 from sweep.errors import SweepError
 
+INTERRUPTED = 130
 PANELS = ("Measure", "Read", "Judge", "Set up")
 
 
@@ -74,7 +75,7 @@ def run(args: list[str] | None = None) -> int:
     except SweepError as error:
         return _fail(error.message, error.hint, error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", None, 130)
+        return _fail("interrupted", None, INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to flush at exit
         return 0
@@ -83,6 +84,8 @@ def run(args: list[str] | None = None) -> int:
         if said is None:
             raise
         return _fail(_one_line(said()), _where_help_is(error), 2)
+    if code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
+        return _fail("interrupted", None, INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 

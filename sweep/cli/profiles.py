@@ -12,7 +12,9 @@ PLACE = 10
 
 
 def profiles(json: Annotated[bool, typer.Option("--json", help="one document on stdout")] = False) -> None:
-    """List the workload profiles with their mean token counts.
+    """List the workload profiles.
+
+    ISL and OSL are their mean input and output tokens.
 
     --profile also takes a TOML file, or ISL/OSL such as 1k/8k or 512/128.
     """

@@ -19,7 +19,10 @@ def resume(
     json: Annotated[bool, typer.Option("--json", help="the curve on stdout, progress on stderr")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="never ask")] = False,
 ) -> None:
-    """Go on with an interrupted sweep and write the whole curve."""
+    """Go on with an interrupted sweep.
+
+    Measures the cells that are left and writes the whole curve.
+    """
     from sweep.cli.screen import watching
     from sweep.run import resume as go_on
 

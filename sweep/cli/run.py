@@ -136,9 +136,9 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Measure an endpoint over a grid of loads and write one curve file.
+    """Measure an endpoint over a grid of loads.
 
-    One curve a profile, with its figure, page and records, in reports/NAME/. `run` may be left out.
+    Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
     """
     from sweep.cli.screen import watching
     from sweep.cli.values import arrival_kind, count, duration_s, require_endpoint, seconds

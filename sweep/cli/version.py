@@ -11,7 +11,7 @@ PLACE = 90
 
 
 def version() -> None:
-    """Show the versions of sweep and of what it measures with."""
+    """Show the versions of sweep, Python and libraries."""
     from importlib.metadata import version as installed
 
     print(f"sweep {sweep.__version__}")

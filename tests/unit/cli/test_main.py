@@ -1,0 +1,88 @@
+"""What a user can cause is one line, a hint and the right exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+import sample_curves
+
+from sweep.cli import main
+from sweep.curve import artifact
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    return artifact.save(sample_curves.curve(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message", "hint"),
+    [
+        (["--profile", "1k-1k"], 2, "which endpoint?", "--endpoint sim"),
+        (["shwo", "x"], 2, "no such command 'shwo'", "sweep --help"),
+        (["run", "--grd", "1"], 2, "no such option: --grd", "sweep run --help"),
+        (["run", "extra"], 2, "extra", "sweep run --help"),
+        (["--endpoint", "sim", "--seed", "x"], 2, "invalid value for '--seed'", "sweep run --help"),
+        (["--endpoint", "sim", "--duration", "30"], 2, "--duration", "30s"),
+        (["--endpoint", "sim", "--arrivals", "gamma", "--rate", "1"], 2, "--arrivals", "poisson"),
+        (["show"], 2, "missing argument", "sweep show --help"),
+        (["show", "absent.curve.json"], 4, "absent.curve.json: No such file", ".curve.json"),
+    ],
+)
+def test_errors(args: list[str], code: int, message: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(args) == code
+    out, err = capsys.readouterr()
+    first, second = err.splitlines()
+    assert out == ""
+    assert first.startswith("error: ")
+    assert message in first
+    assert second.startswith("hint: ")
+    assert hint in second
+
+
+def test_a_changed_file_is_refused(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved.write_text(saved.read_text().replace("synthetic-70b-fp8", "synthetic-70b-fp9"))
+    assert main.run(["show", str(saved)]) == 4
+    assert "digest" in capsys.readouterr().err
+
+
+def test_show_prints_the_table_and_what_was_found(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["show", str(saved)]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Meets mlperf-llama2-70b-interactive up to concurrency 16" in out
+
+
+def test_show_reads_standard_input_and_gives_back_the_document(
+    saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(saved.read_bytes())))
+    assert main.run(["show", "-", "--json"]) == 0
+    assert capsys.readouterr().out == saved.read_text()
+
+
+def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(artifact, "load", stop)
+    assert main.run(["show", "x.curve.json"]) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+
+
+def test_version_and_profiles(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("sweep ")
+    assert main.run(["profiles"]) == 0
+    assert "1k-8k" in capsys.readouterr().out
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ["numpy", "scipy", "polars", "matplotlib", "aiohttp", "asyncio", "rich", "jinja2"]
+    code = f"import sys; from sweep.cli.main import run; run(['--help']); print([m for m in {heavy} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "[]"

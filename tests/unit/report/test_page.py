@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+import sample_curves
+
+from sweep.model import Fact, Finding
+from sweep.report import page, style
+
+EVIL = '<img src=x onerror="alert(1)">{{ 7*7 }}'
+
+
+class Balance(HTMLParser):
+    """Fails when a tag is closed that is not open; collects tags and attributes."""
+
+    VOID = frozenset({"meta", "link", "br", "img", "use", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def parsed(html: str) -> Balance:
+    balance = Balance()
+    balance.feed(html)
+    assert balance.open == []
+    return balance
+
+
+def test_the_page_stands_alone() -> None:
+    html = page.render(sample_curves.curve())
+    tags = parsed(html).seen
+    assert {tag for tag, _ in tags} & {"script", "link", "iframe", "img", "object"} == set()
+    links = [value for _, attrs in tags for name, value in attrs.items() if name in {"src", "href", "xlink:href"}]
+    assert all(value and value.startswith("#") for value in links)
+    assert "default-src 'none'" in html
+    assert "@import" not in html
+
+
+def test_the_page_says_what_was_found_what_to_do_and_what_is_missing() -> None:
+    html = page.render(sample_curves.curve())
+    assert "Meets mlperf-llama2-70b-interactive up to concurrency 16" in html
+    assert "Look at the outcomes of this point" in html
+    assert html.count("not stated") >= 3
+    assert "41.8 to 44.4" in html  # an interval
+    assert "disqualified" in html
+
+
+def test_foreign_text_is_escaped_wherever_it_is_shown() -> None:
+    curve = sample_curves.curve()
+    points = [
+        msgspec.structs.replace(
+            sample_curves.point(1, 0),
+            outcomes={EVIL: 1},
+            findings=(Finding(code=EVIL, data={EVIL: EVIL}), Finding(code="aborted", data={"why": EVIL})),
+        )
+    ]
+    evil = msgspec.structs.replace(
+        sample_curves.curve(points),
+        name="evil",
+        run_id=EVIL,
+        created_at=EVIL,
+        digest=EVIL,
+        tool=msgspec.structs.replace(curve.tool, name=EVIL, version=EVIL),
+        profile=msgspec.structs.replace(curve.profile, name=EVIL, title=EVIL),
+        endpoint=msgspec.structs.replace(curve.endpoint, model=EVIL, url=EVIL, server=EVIL),
+        slos=tuple(msgspec.structs.replace(slo, name=EVIL) for slo in curve.slos),
+        software={EVIL: Fact(value={EVIL: [EVIL]}, known="read")},
+    )
+    html = page.render(evil)
+    assert not any("onerror" in attrs or tag == "img" for tag, attrs in parsed(html).seen)
+    assert "49" not in re.findall(r"\b49\b", html.split("<body>")[1])
+
+
+def test_dark_and_light_know_every_colour() -> None:
+    html = page.render(sample_curves.curve())
+    used = set(re.findall(r"var\(--([a-z-]+)\)", html))
+    assert used <= set(style.NAMES.values())
+    assert set(style.DARK) == set(style.NAMES)
+    svg = html[html.index("<svg") : html.index("</svg>")]
+    assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= {"#000000"}
+
+
+def test_a_curve_without_points_is_a_page() -> None:
+    assert "No cell was measured." in page.render(sample_curves.curve([], findings=(), slos=()))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "not stated"),
+        (True, "yes"),
+        (0.25, "0.25"),
+        ([1, 2], "1, 2"),
+        ({"a": 1, "b": None}, "a 1"),
+        ([], "none"),
+        ("x", "x"),
+    ],
+)
+def test_answers_in_words(value: object, text: str) -> None:
+    assert page.fact_text(value) == text
