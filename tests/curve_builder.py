@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from sweep.curve.assemble import assemble
+from sweep.measure.point import measure
 from sweep.model import (
     Calibration,
+    Cell,
     Curve,
     Endpoint,
     Estimate,
@@ -20,9 +23,11 @@ from sweep.model import (
     Plan,
     Point,
     Profile,
+    Slo,
     Tool,
     Window,
 )
+from sweep.records import Records, from_rows
 
 PROFILE = Profile(name="1k-8k", title="1K in, 8K out", isl=Length(mean=1024), osl=Length(mean=8192))
 ENDPOINT = Endpoint(
@@ -123,3 +128,56 @@ def curve(*points: Point, **changes: Any) -> Curve:
         client={"fingerprint": "0123456789abcdef", "cores": 2},
     )
     return msgspec.structs.replace(built, **changes)
+
+
+def records(level: float = 4, *, cell: int = 0, repeat: int = 0, n: int = 400, seed: int = 0, fail_every: int = 0) -> Records:
+    """n measured requests over 30 s (10 warm-ups before), TTFT and TPOT log-normal around 0.2 s and 20 ms."""
+    draw = np.random.default_rng(seed)
+    total = n + 10
+    sent = np.sort(np.concatenate([draw.uniform(0.1, 1, 10), draw.uniform(1, 31, n)])) * 1e9
+    osl = draw.integers(2, 40, total)
+    first = sent + draw.lognormal(np.log(0.2), 0.5, total) * 1e9
+    last = first + draw.lognormal(np.log(0.02), 0.3, total) * 1e9 * (osl - 1)
+    rows = []
+    for row in range(total):
+        base = {
+            "cell": cell,
+            "repeat": repeat,
+            "request": total * cell + row,
+            "worker": 0,
+            "retries": 0,
+            "isl_asked": 64,
+            "osl_asked": 40,
+        }
+        base |= {"phase": "warmup" if row < 10 else "measured", "planned_ns": int(sent[row]), "sent_ns": int(sent[row])}
+        if fail_every and row % fail_every == 0:
+            rows.append(base | {"outcome": "http_error", "status": 500, "end_ns": int(first[row])})
+            continue
+        chunk_ns = np.linspace(first[row], last[row], osl[row]).astype(int)
+        gap = int(np.diff(chunk_ns).max())
+        times = {
+            "first_ns": int(chunk_ns[0]),
+            "first_answer_ns": int(chunk_ns[0]),
+            "last_ns": int(chunk_ns[-1]),
+            "max_gap_ns": gap,
+        }
+        tokens = {"isl": 64, "osl": int(osl[row]), "chunks": int(osl[row]), "first_tokens": 1, "token_source": "usage"}
+        chunks = {"chunk_ns": chunk_ns.tolist(), "chunk_tokens": [1] * len(chunk_ns)}
+        rows.append(base | times | tokens | chunks | {"outcome": "ok", "status": 200, "end_ns": int(chunk_ns[-1]) + 1000})
+    return from_rows(rows)
+
+
+def measured(own: Records, level: float = 4, *, slos: tuple[Slo, ...] = (), start: str = "cold") -> Point:
+    """The point of one cell's records, as a run makes it, but qualified: these records come from no closed loop."""
+    window = Window(begin_ns=10**9, end_ns=31 * 10**9, begin_reason="second completions", end_reason="enough")
+    cell = Cell(
+        index=int(own["cell"][0]),
+        profile=PROFILE,
+        load=Load(kind="closed", level=level),
+        limits=Limits(),
+        start=start,
+        seed=1,
+        repeat=int(own["repeat"][0]),
+    )
+    made = measure(cell, own, window, slos, None, ENDPOINT, "2026-01-01T00:00:00Z", "enough")
+    return msgspec.structs.replace(made, findings=(), disqualified=False)

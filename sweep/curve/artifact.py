@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import msgspec
 
 from sweep.curve.files import write_atomically
 from sweep.errors import ArtifactError
-from sweep.model import SCHEMA, Curve
+from sweep.model import SCHEMA, Curve, Point
 
 FAMILY, VERSION = SCHEMA.split("/")[0], int(SCHEMA.split("/")[1])
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
@@ -108,12 +108,20 @@ def digest_of(document: dict[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 
 
+def plain(noun: Any) -> Any:
+    """A noun, or several, as the JSON values that a file holds. Raises ValueError where a number is not finite."""
+    return _rounded(msgspec.to_builtins(noun), "$")
+
+
+def as_stored(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points as a file gives them back, so that what is computed from them is what a reader computes."""
+    return msgspec.convert(plain(points), tuple[Point, ...])
+
+
 def _document(curve: Curve) -> dict[str, Any]:
-    """The curve as JSON values of the declared types: an int where a float is declared becomes one, so files do not depend on it."""
-    typed = msgspec.convert(msgspec.to_builtins(curve), Curve)
-    plain = _rounded(msgspec.to_builtins(typed), "$")
-    assert isinstance(plain, dict)
-    return plain
+    """An int where a float is declared becomes one, so that files do not depend on it."""
+    document: dict[str, Any] = plain(msgspec.convert(msgspec.to_builtins(curve), Curve))
+    return document
 
 
 def _rounded(value: Any, path: str) -> Any:

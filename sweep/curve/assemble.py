@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sweep.curve.artifact import as_stored
 from sweep.curve.frontier import default_axis, frontier, frontiers
 from sweep.curve.setup import Declared, four_questions
 from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
@@ -25,6 +26,7 @@ def assemble(
     complete: bool = True,
 ) -> Curve:
     """`findings` are those of the endpoint; those of the curve as a whole are added here."""
+    points = as_stored(points)
     questions = four_questions(plan, endpoint, points, client, declared)
     return Curve(
         schema=SCHEMA,
@@ -42,14 +44,14 @@ def assemble(
         hardware=questions.hardware,
         client=questions.client,
         price=questions.price,
-        points=tuple(points),
+        points=points,
         frontiers=frontiers(points),
-        findings=(*findings, *_own_findings(points, complete)),
+        findings=(*findings, *own_findings(points, complete)),
         complete=complete,
     )
 
 
-def _own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
+def own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
     found = []
     if not complete:
         found.append(Finding(code="partial", data={"done": len(points)}))

@@ -44,7 +44,7 @@ def four_questions(
     """`client`: what the caller observed of its own host (`CLIENT` keys). A declaration outweighs what the server says."""
     said = declared or {}
     return Questions(
-        scenario=_scenario(plan, endpoint, points),
+        scenario=scenario(plan, endpoint, points),
         constraint=_constraint(plan),
         software=_answers(SOFTWARE, said.get("software", {}), _software(endpoint), "read"),
         hardware=_answers(HARDWARE, _counted(said.get("hardware", {})), {}, "read"),
@@ -84,7 +84,7 @@ def pooled_lengths(stats: Iterable[LengthStats]) -> LengthStats:
     )
 
 
-def _scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
+def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
     profile = plan.profile
     asked = {
         "profile": profile.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sweep.errors import ArtifactError
-from sweep.measure import histogram
+from sweep.measure import histogram, joint, jointcode
 from sweep.model import Point
 
 DAMAGED = "the file is damaged; get the original"
@@ -15,3 +15,13 @@ def histogram_of(point: Point, metric: str) -> histogram.Histogram:
         return histogram.decode(point.histograms[metric])
     except ValueError as error:
         raise ArtifactError(f"point {point.id}, {metric}: {error}", DAMAGED) from None
+
+
+def table_of(point: Point) -> joint.Joint | None:
+    """None where the point has no table. Raises ArtifactError for one that does not hold."""
+    if point.joint is None:
+        return None
+    try:
+        return jointcode.decode(point.joint)
+    except ValueError as error:
+        raise ArtifactError(f"point {point.id}, joint table: {error}", DAMAGED) from None

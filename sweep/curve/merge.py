@@ -1,0 +1,122 @@
+"""Several curves of one workload into one: repeats stay points of their own, shards of a cell become one point.
+
+Counts, histograms and joint tables add exactly. Different workloads, systems that are declared to differ, and one run given
+twice are refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import msgspec
+
+from sweep.curve.artifact import as_stored
+from sweep.curve.assemble import own_findings
+from sweep.curve.frontier import frontiers
+from sweep.curve.setup import MISSING, Facts, scenario
+from sweep.curve.shards import add
+from sweep.curve.workload import differences
+from sweep.errors import TrustError, UsageError
+from sweep.model import Curve, Finding, Point
+
+OF_THE_CURVE = {"partial", "one-vertex"}  # findings that are noticed anew
+
+
+def merge_repeats(curves: Sequence[Curve]) -> Curve:
+    """All points of all runs, numbered as repeats in the order given. Raises TrustError, UsageError."""
+    runs = Counter(run for curve in curves for run in curve.run_id.split("+"))
+    twice = [run for run, count in runs.items() if count > 1]
+    if twice:
+        raise UsageError(f"run {twice[0]} is given twice", "name each run once")
+    return _merged(curves, _renumbered)
+
+
+def merge_shards(curves: Sequence[Curve]) -> Curve:
+    """Cells of the same number, measured at the same time by several clients, as one cell each. Raises TrustError, UsageError."""
+    cells = {tuple(sorted((point.cell, point.repeat) for point in curve.points)) for curve in curves}
+    if len(cells) > 1:
+        raise UsageError("these shards do not hold the same cells", "merge them as repeats, or name the shards of one sweep")
+    return _merged(curves, _added)
+
+
+def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple[Point, ...]]) -> Curve:
+    if not curves:
+        raise UsageError("nothing to merge", "name two curve files or more")
+    first = curves[0]
+    for other in curves[1:]:
+        _require_same_work(first, other)
+    points = as_stored(together(curves))
+    complete = all(curve.complete for curve in curves)
+    inherited = _unique([finding for curve in curves for finding in curve.findings if finding.code not in OF_THE_CURVE])
+    return msgspec.structs.replace(
+        first,
+        created_at=min(curve.created_at for curve in curves),
+        run_id="+".join(dict.fromkeys(run for curve in curves for run in curve.run_id.split("+"))),
+        scenario=scenario(first.plan, first.endpoint, points),
+        software=reduce(_union, (curve.software for curve in curves)),
+        hardware=reduce(_union, (curve.hardware for curve in curves)),
+        price=reduce(_union, (curve.price for curve in curves)),
+        client=reduce(_agreed, (curve.client for curve in curves)),
+        points=points,
+        frontiers=frontiers(points),
+        findings=(*inherited, *own_findings(points, complete)),
+        complete=complete,
+        previous_digests=tuple(dict.fromkeys(digest for curve in curves for digest in _digests(curve))),
+        digest=None,
+    )
+
+
+def _renumbered(curves: Sequence[Curve]) -> tuple[Point, ...]:
+    """Each level's points as repeats 0, 1, …; cells in one order."""
+    seen: Counter[tuple[str, float]] = Counter()
+    points: list[Point] = []
+    for point in (point for curve in curves for point in curve.points):
+        load = (point.load.kind, point.load.level)
+        identity = f"{point.load.label}.{seen[load]}"
+        points.append(msgspec.structs.replace(point, id=identity, repeat=seen[load], cell=len(points)))
+        seen[load] += 1
+    return tuple(points)
+
+
+def _added(curves: Sequence[Curve]) -> tuple[Point, ...]:
+    shards: defaultdict[tuple[int, int], list[Point]] = defaultdict(list)
+    for point in (point for curve in curves for point in curve.points):
+        shards[point.cell, point.repeat].append(point)
+    return tuple(add(parts) for _, parts in sorted(shards.items()))
+
+
+def _require_same_work(first: Curve, other: Curve) -> None:
+    found = differences(first, other)
+    if first.endpoint.model != other.endpoint.model:
+        found["model"] = (first.endpoint.model, other.endpoint.model)
+    if found:
+        said = "; ".join(f"{key}: {ours} and {theirs}" for key, (ours, theirs) in found.items())
+        raise TrustError(
+            f"{first.name} and {other.name} are different workloads: {said}", "`sweep compare` puts them side by side"
+        )
+
+
+def _union(ours: Facts, theirs: Facts) -> Facts:
+    """What either knows. Raises TrustError where both know and differ."""
+    merged = dict(ours)
+    for key, fact in theirs.items():
+        mine = merged.get(key, MISSING)
+        if mine.value is not None and fact.value is not None and mine.value != fact.value:
+            raise TrustError(f"{key} differs: {mine.value} and {fact.value}", "only runs of the same system merge")
+        merged[key] = mine if mine.value is not None else fact
+    return merged
+
+
+def _agreed(ours: Facts, theirs: Facts) -> Facts:
+    """What both say alike; the rest is missing."""
+    return {key: ours[key] if key in ours and ours[key] == theirs.get(key) else MISSING for key in {**ours, **theirs}}
+
+
+def _digests(curve: Curve) -> tuple[str, ...]:
+    return (*curve.previous_digests, *((curve.digest,) if curve.digest else ()))
+
+
+def _unique(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for place, finding in enumerate(findings) if finding not in findings[:place]]

@@ -1,0 +1,52 @@
+"""Whether two curves are about the same work: what must match before their numbers may be put together (MEASUREMENT §9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sweep.curve.setup import pooled_lengths
+from sweep.model import Curve
+
+LENGTH_TOLERANCE = 0.05
+OBSERVED_TOKENS = {"usage", "continuous_usage", "token_ids", "tokenizer"}
+
+
+def differences(a: Curve, b: Curve) -> dict[str, tuple[Any, Any]]:
+    """What keeps these curves from being the same workload: key -> (a's, b's). Empty when nothing does."""
+    ours, theirs = must_match(a), must_match(b)
+    found = {key: (ours[key], theirs[key]) for key in ours if ours[key] != theirs[key]}
+    return found | _length_differences(a, b)
+
+
+def must_match(curve: Curve) -> dict[str, Any]:
+    """The keys that must be equal. Lengths are the nominal ones; what was realised is judged by `differences`."""
+    profile = curve.profile
+    return {
+        "isl": msgspec.to_builtins(profile.isl),
+        "osl": msgspec.to_builtins(profile.osl),
+        "text": profile.text,
+        "declared_cache_share": profile.prefix_share,
+        "load_kind": curve.plan.kind,
+        "start": sorted({point.start for point in curve.points}) or [curve.plan.start],
+        "token_accounting": token_accounting(curve),
+    }
+
+
+def token_accounting(curve: Curve) -> str:
+    """`counted` by the server or a tokenizer, `chunks` guessed from the stream, or a mixture."""
+    sources = {source for point in curve.points for source, count in point.token_sources.items() if count}
+    if not sources:
+        return "unknown"
+    return "counted" if sources <= OBSERVED_TOKENS else "mixed" if sources & OBSERVED_TOKENS else "+".join(sorted(sources))
+
+
+def _length_differences(a: Curve, b: Curve) -> dict[str, tuple[Any, Any]]:
+    found: dict[str, tuple[Any, Any]] = {}
+    for key, attribute in (("realised_isl_mean", "isl"), ("realised_osl_mean", "osl")):
+        ours = pooled_lengths(getattr(point, attribute) for point in a.points).mean
+        theirs = pooled_lengths(getattr(point, attribute) for point in b.points).mean
+        if ours is not None and theirs is not None and abs(ours - theirs) > LENGTH_TOLERANCE * max(ours, theirs):
+            found[key] = (ours, theirs)
+    return found
