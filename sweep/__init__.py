@@ -12,11 +12,11 @@ __version__ = "0.1.0"
 __all__ = ["Curve", "Endpoint", "Estimate", "Load", "Point", "Profile", "Slo", "__version__", "load", "run"]
 
 if TYPE_CHECKING:
-    from sweep.curve.artifact import load
+    from sweep.curve.notebook import load
     from sweep.model import Curve, Endpoint, Estimate, Load, Point, Profile, Slo
     from sweep.run import run
 
-_HOME = {"run": "sweep.run", "load": "sweep.curve.artifact"}
+_HOME = {"run": "sweep.run", "load": "sweep.curve.notebook"}
 
 
 def __getattr__(name: str) -> Any:
