@@ -24,6 +24,12 @@ class Cluster:
     def add(self, sequence: Sequence) -> None:
         self._entry.add(sequence)
 
+    def drop(self, sequence: Sequence) -> None:
+        """The caller gave the request up."""
+        self._travelling = [each for each in self._travelling if each[2] is not sequence]
+        for engine in self.engines:
+            engine.drop(sequence)
+
     def start(self, now_ns: int) -> None:
         """Let idle engines begin a step."""
         for engine in self.engines:

@@ -27,6 +27,7 @@ from sweep.sim.sequence import NONE, Ints, Sequence, joined
 
 BUDGET_TOKENS = 8192
 MAX_SEQUENCES = 512
+HISTORY_STEPS = 1 << 17  # step ends kept before looking which are still needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Engine:
         self._context = 0  # Σ tokens in KV memory of the decoding sequences
         self._counted = 0  # decode blocks are taken for steps before this one
         self._chunks: list[tuple[Sequence, int]] = []
+        self._given_up: list[Sequence] = []
         self._ends = array("q")
         self._ends_base = 0
 
@@ -134,6 +136,9 @@ class Engine:
         for sequence, n in self._chunks:
             self._compute(sequence, n, step)
         self._chunks = []
+        for sequence in self._given_up:
+            self._drop(sequence)
+        self._given_up.clear()
         self._forget()
         return step
 
@@ -146,16 +151,12 @@ class Engine:
             tokens.append(run_tokens)
         return joined(times), joined(tokens)
 
-    def knows(self, sequence: Sequence) -> bool:
-        return sequence.request in self.running or sequence in self.waiting
-
     def drop(self, sequence: Sequence) -> None:
-        """The caller gave the request up; between steps only."""
-        assert self.step is None
-        if sequence.request in self.running:
-            self._leave(sequence)
+        """The caller gave the request up. It still takes part in a step under way."""
+        if self.step is None:
+            self._drop(sequence)
         else:
-            self.waiting.remove(sequence)
+            self._given_up.append(sequence)
 
     def emissions(self, step: Step) -> Iterator[tuple[Sequence, int]]:
         """Who emitted how many tokens in the step that just ended."""
@@ -304,6 +305,12 @@ class Engine:
         sequence.emitted += int(tokens.sum())
         sequence.sizes = sequence.context = sequence.granted = NONE
 
+    def _drop(self, sequence: Sequence) -> None:
+        if sequence.request in self.running:
+            self._leave(sequence)
+        elif sequence in self.waiting:
+            self.waiting.remove(sequence)
+
     def _run_so_far(self, sequence: Sequence) -> tuple[Ints, Ints]:
         first = sequence.run_step - self._ends_base
         times = np.frombuffer(self._ends[first : first + len(sequence.sizes)], np.int64)
@@ -311,7 +318,7 @@ class Engine:
 
     def _forget(self) -> None:
         """Drop step ends that no run can ask for any more."""
-        if len(self._ends) < 1 << 17:
+        if len(self._ends) < HISTORY_STEPS:
             return
         oldest = min((s.run_step for s in self.running.values() if s.decoding), default=self._index)
         gone = oldest - self._ends_base

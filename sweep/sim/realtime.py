@@ -32,19 +32,11 @@ class Realtime:
         self._loop = asyncio.get_running_loop()
         self._emit = emit
         self._handed = handed
-        self._dropped: list[Sequence] = []
 
     def submit(self, sequence: Sequence) -> None:
         self.engine.add(sequence)
         if self.engine.step is None:
             self._start(monotonic_ns())
-
-    def drop(self, sequence: Sequence) -> None:
-        """The client left; the engine forgets the sequence between two steps."""
-        if self.engine.step is None:
-            self.engine.drop(sequence)
-        else:
-            self._dropped.append(sequence)
 
     def _start(self, now_ns: int) -> None:
         step = self.engine.start(now_ns)
@@ -61,10 +53,6 @@ class Realtime:
         for sequence in step.handed:
             assert self._handed is not None
             self._handed(sequence, step.end_ns)
-        for sequence in self._dropped:
-            if self.engine.knows(sequence):
-                self.engine.drop(sequence)
-        self._dropped.clear()
         begin_ns = step.end_ns
         late_ns = monotonic_ns() - begin_ns
         if late_ns > step.end_ns - step.start_ns:
@@ -89,10 +77,10 @@ class Backend:
         self.stages[0].submit(sequence)
 
     def drop(self, sequence: Sequence) -> None:
+        """The client left; the engine forgets the sequence between two steps."""
         self._travelling.discard(sequence.request)
         for stage in self.stages:
-            if stage.engine.knows(sequence):
-                stage.drop(sequence)
+            stage.engine.drop(sequence)
 
     def _transfer(self, sequence: Sequence, now_ns: int) -> None:
         assert self._link_b_per_s is not None

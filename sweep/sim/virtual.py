@@ -97,7 +97,7 @@ class Running:
         self._lengths = _lengths(cell)
         self._open: dict[int, Flight] = {}  # in sending order
         self._done: list[dict[str, Any]] = []
-        self._hung: list[tuple[int, int]] = []  # (ns at which it is given up, request), sorted
+        self._timers: list[tuple[int, int]] = []  # (ns, request): when to look whether a request is to be given up
         self._end_ns: int | None = None
         self._aborted = False
         if self._closed:
@@ -150,8 +150,8 @@ class Running:
 
     def _next_event_ns(self) -> int | None:
         times = [self._due[0][0]] if self._due else []
-        if self._hung:
-            times.append(self._hung[0][0])
+        if self._timers:
+            times.append(self._timers[0][0])
         step_ns = self._cluster.next_ns()
         if step_ns is not None:
             times.append(step_ns)
@@ -161,9 +161,10 @@ class Running:
         """Everything that is due at this moment: steps end, requests are given up, requests are sent, steps begin."""
         while self._cluster.next_ns() == now_ns:
             for sequence in self._cluster.advance():
-                self._ended(self._open[sequence.request], now_ns)
-        while self._hung and self._hung[0][0] <= now_ns:
-            self._ended(self._open[heappop(self._hung)[1]], now_ns)
+                if sequence.request in self._open:
+                    self._ended(self._open[sequence.request], now_ns)
+        while self._timers and self._timers[0][0] <= now_ns:
+            self._look_at(heappop(self._timers)[1], now_ns)
         while self._due and self._due[0][0] <= now_ns:
             self._send(*heappop(self._due))
             if not self._closed:
@@ -183,16 +184,35 @@ class Running:
             refusal = Outcome.HTTP_ERROR, 400
         if refusal:
             flight.outcome, flight.status = refusal
-            heappush(self._hung, (now_ns + REFUSAL_NS, request))
-        elif "hung" in struck:
-            flight.outcome = Outcome.TIMEOUT_IDLE
-            heappush(self._hung, (now_ns + round(self._cell.limits.idle_timeout_s * 1e9), request))
-        else:
-            broken = next((outcome for kind, outcome in BROKEN.items() if kind in struck), None)
-            if broken or "early_stop" in struck:
-                sequence.osl = max(1, self._faults.place(request, osl))
-                flight.outcome = broken or (Outcome.WRONG_LENGTH if sequence.osl != osl else Outcome.OK)
+            heappush(self._timers, (now_ns + REFUSAL_NS, request))
+            return
+        heappush(self._timers, (self._patience_ns(now_ns, now_ns), request))
+        broken = next((outcome for kind, outcome in BROKEN.items() if kind in struck), None)
+        if broken or "early_stop" in struck:
+            sequence.osl = max(1, self._faults.place(request, osl))
+            flight.outcome = broken or (Outcome.WRONG_LENGTH if sequence.osl != osl else Outcome.OK)
+        if "hung" not in struck:
             self._cluster.add(sequence)
+
+    def _patience_ns(self, sent_ns: int, heard_ns: int) -> int:
+        """When a request is given up if nothing more is heard."""
+        limits = self._cell.limits
+        return min(heard_ns + round(limits.idle_timeout_s * 1e9), sent_ns + round(limits.deadline_s * 1e9))
+
+    def _look_at(self, request: int, now_ns: int) -> None:
+        flight = self._open.get(request)
+        if flight is None:
+            return
+        if flight.status == 200:
+            times, _ = self._cluster.progress(flight.sequence)
+            patience_ns = self._patience_ns(flight.planned_ns, int(times[-1]) if len(times) else flight.planned_ns)
+            if patience_ns > now_ns:
+                heappush(self._timers, (patience_ns, request))
+                return
+            late = now_ns - flight.planned_ns >= round(self._cell.limits.deadline_s * 1e9)
+            flight.outcome = Outcome.TIMEOUT_DEADLINE if late else Outcome.TIMEOUT_IDLE
+            self._cluster.drop(flight.sequence)
+        self._ended(flight, now_ns)
 
     def _chain(self, isl: int) -> tuple[int, ...]:
         """The blocks of the prefix that the profile's prompts share."""
