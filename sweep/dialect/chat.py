@@ -30,7 +30,6 @@ class ToolCall(Wire, gc=False):
 
 
 class Part(Wire, gc=False):
-    type: str | None = None
     text: str | None = None
     thinking: Any = None
 

@@ -55,10 +55,10 @@ def options(ask: Ask) -> dict[str, Any]:
     """Every request field but the prompt itself."""
     length = "max_completion_tokens" if "max_completion_tokens" in ask.fields else "max_tokens"
     body: dict[str, Any] = {"model": ask.model, length: ask.osl, "stream": ask.stream}
-    if ask.stream and "stream_options" in ask.fields:
-        body["stream_options"] = {"include_usage": True}
-        if "continuous_usage" in ask.fields:
-            body["stream_options"]["continuous_usage_stats"] = True
+    asked = {"stream_options": "include_usage", "continuous_usage": "continuous_usage_stats"}
+    usage = {option: True for name, option in asked.items() if name in ask.fields}
+    if ask.stream and usage:
+        body["stream_options"] = usage
     return body | extensions(ask)
 
 

@@ -54,6 +54,7 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
 @example(b"data: x\r\n\n", [])
 @example(b"\rdata: x\n\n", [8])
 @example(b"data: a\ndata: b\n\n", [8])
+@example(b"data: a\ndata: b", [])
 @example(b"data: x\rdata: y\r\n\r\n", [])
 @example(b"data: a\r\n\n\ndata: b\n\n", [9])
 @example(b"data: a\n\r\ndata: b\r\n\r\n", [8])

@@ -72,6 +72,7 @@ def test_channels_of_a_message() -> None:
 def test_an_overloaded_server_says_so_in_the_stream() -> None:
     (event,) = events_of(messages, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     assert event.error == "overloaded_error: Overloaded"
+    assert all(event.error for spoken in (messages, responses) for event in events_of(spoken, {"type": "error"}))
 
 
 def test_a_whole_message() -> None:
