@@ -117,7 +117,7 @@ def run(
             metavar="KEY=VALUE",
             hidden=True,
             rich_help_panel=WHAT,
-            help="declare one fact, e.g. hardware.count=8; repeatable",
+            help="declare one fact, e.g. hardware.accelerator_count=8; repeatable",
         ),
     ] = None,
     keep_chunks: Annotated[
@@ -173,5 +173,5 @@ def run(
         dry_run=dry_run,
         virtual=virtual,
     )
-    with watching(json=json, yes=yes or dry_run) as watch:
+    with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         measure(settings, watch)

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.model import Curve, Endpoint, Expected
+import msgspec
+
+from sweep.model import Curve, Endpoint, Expected, Plan
 
 if TYPE_CHECKING:
     from sweep.report.progress import Watcher
@@ -18,30 +20,35 @@ EXPENSIVE_TOKENS = 5_000_000
 
 
 @contextmanager
-def watching(*, json: bool, yes: bool) -> Iterator[Watcher]:
-    """A watcher for one run. Curves are shown as they are finished; with `json` they are one document at the end."""
+def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watcher]:
+    """A watcher for one run. Curves are shown as they are finished; with `json` they are one document at the end.
+
+    With `plan_only` the plan is the result and goes to stdout.
+    """
     from rich.console import Console
 
     from sweep.curve import artifact
     from sweep.report import text
     from sweep.report.progress import Watcher
 
-    finished: list[Curve] = []
+    documents: list[str] = []
 
     def done(curve: Curve, paths: dict[str, Path]) -> None:
-        finished.append(curve)
-        if not json:
+        if json:
+            documents.append(artifact.to_json(curve).decode().rstrip("\n"))
+        else:
             text.show(Console(highlight=False), curve, paths)
 
-    def agree(endpoint: Endpoint, expected: Expected) -> bool:
+    def agree(plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
+        if json and plan_only:
+            documents.append(msgspec.json.encode({"plan": plan, "expected": expected}).decode())
         return yes or not is_expensive(endpoint, expected) or not _on_a_terminal() or _ask(endpoint)
 
     try:
-        with Watcher(Console(stderr=True, highlight=False), agree, done) as watcher:
+        with Watcher(Console(stderr=json or not plan_only, highlight=False), agree, done) as watcher:
             yield watcher
     finally:
-        if json and finished:
-            documents = [artifact.to_json(curve).decode().rstrip("\n") for curve in finished]
+        if documents:
             print(documents[0] if len(documents) == 1 else "[" + ",\n".join(documents) + "]")
 
 

@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from sweep.model import Cell, Curve, Endpoint, Expected, Live, Plan, Point
-from sweep.report import quantity, text
+from sweep.report import quantity, text, words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-Agree = Callable[[Endpoint, Expected], bool]
+Agree = Callable[[Plan, Endpoint, Expected], bool]
 Done = Callable[[Curve, dict[str, Path]], None]
 LINE_EVERY_S = 10.0
 STAGES = {"start": "warming up", "window": "measuring", "tail": "finishing"}
@@ -27,14 +27,19 @@ def cell_line(point: Point, took_s: float) -> str:
     ttft, tail = quantity.metric(point, "ttft_s", "p50"), quantity.metric(point, "ttft_s", "p99")
     tpot = quantity.metric(point, "tpot_s", "p50")
     parts = [
-        f"{point.load.label:<6}{quantity.significant(speed.value if speed else None):>7} tok/s",
+        f"{_label(point):<6}{quantity.significant(speed.value if speed else None):>7} tok/s",
         f"TTFT {quantity.seconds(ttft.value if ttft else None)}, p99 {quantity.seconds(tail.value if tail else None)}",
         f"TPOT {quantity.seconds(tpot.value if tpot else None)}",
     ]
     bad = quantity.failed(point)
     parts += [f"{bad} of {point.cohort} failed"] if bad else []
-    parts += ["disqualified"] if point.disqualified else []
+    reasons = dict.fromkeys(found.code for found in point.findings if words.weight(found.code) == "disqualifies")
+    parts += [f"✗ {', '.join(reasons)}"] if reasons else ["✗"] if point.disqualified else []
     return "   ".join([*parts, quantity.duration(took_s)])
+
+
+def _label(point: Point) -> str:
+    return point.load.label + (f"·{point.repeat + 1}" if point.repeat else "")
 
 
 def live_line(cell: Cell, live: Live) -> str:
@@ -97,7 +102,7 @@ class Watcher:
     def planned(self, plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
         self._say("\n".join(text.plan_lines(plan, endpoint, expected)) + "\n")
         self._paces[plan.profile.name] = Pace(expected)
-        return self._agree(endpoint, expected)
+        return self._agree(plan, endpoint, expected)
 
     def cell_started(self, cell: Cell) -> None:
         self._pace = self._paces.setdefault(cell.profile.name, Pace(Expected(cells=1)))

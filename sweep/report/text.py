@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SLOS_A_TABLE = 3
+LINES_A_NOTICE = 2
 COLOURS = {"disqualifies": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -145,7 +146,7 @@ def _notices(curve: Curve) -> Iterator[RenderableType]:
         grid = _grid()
         for notice in found:
             style = COLOURS[notice.weight]
-            for index, line in enumerate(notice.seen):
+            for index, line in enumerate(notice.lines(LINES_A_NOTICE)):
                 grid.add_row(Text(_WEIGHT[notice.weight] if not index else "", style=style), Text(line))
             if notice.advice:
                 grid.add_row("", Text(notice.advice, style="dim"))

@@ -16,11 +16,17 @@ ORDER: dict[str, int] = {"disqualifies": 0, "warning": 1, "note": 2}
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A kind of finding: how much it weighs, where it was seen and what it said there, and what to do next."""
+    """A kind of finding: how much it weighs, what it said and at which loads (none: of the whole curve), what to do next."""
 
     weight: findings.Weight
-    seen: tuple[str, ...]
+    seen: tuple[tuple[tuple[str, ...], str], ...]
     advice: str
+
+    def lines(self, limit: int = 1000) -> list[str]:
+        """`at 64, 128: …`; beyond `limit` only where the like was seen."""
+        made = [f"at {', '.join(levels)}: {text}" if levels else text for levels, text in self.seen[:limit]]
+        more = [level for levels, _ in self.seen[limit:] for level in levels]
+        return [*made, f"and the like at {', '.join(dict.fromkeys(more))}"] if more else made
 
 
 def sentences(curve: Curve) -> list[str]:
@@ -117,14 +123,10 @@ def notices(curve: Curve) -> list[Notice]:
         for finding in point.findings:
             codes.setdefault(finding.code, {}).setdefault(said(finding), []).append(quantity.level(point.load))
     made = [
-        Notice(_weight(code), tuple(_placed(text, levels) for text, levels in texts.items()), _advice(code))
+        Notice(weight(code), tuple((tuple(dict.fromkeys(levels)), text) for text, levels in texts.items()), _advice(code))
         for code, texts in codes.items()
     ]
     return sorted(made, key=lambda notice: ORDER[notice.weight])
-
-
-def _placed(text: str, levels: list[str]) -> str:
-    return f"at {', '.join(dict.fromkeys(levels))}: {text}" if levels else text
 
 
 def said(finding: Finding) -> str:
@@ -136,7 +138,8 @@ def said(finding: Finding) -> str:
         return f"{finding.code} ({data})" if data else finding.code
 
 
-def _weight(code: str) -> findings.Weight:
+def weight(code: str) -> findings.Weight:
+    """How much a finding weighs; one of a later version is a note."""
     return findings.TABLE[code].weight if code in findings.TABLE else "note"
 
 

@@ -27,7 +27,7 @@ class Clock:
 
 def test_a_cell_in_a_line() -> None:
     assert cell_line(sample_curves.point(16, 0), 24.2) == "c16       584 tok/s   TTFT 202 ms, p99 342 ms   TPOT 27.4 ms   24 s"
-    assert "7 of 400 failed   disqualified" in cell_line(sample_curves.point(1, 0, disqualified=True), 1)
+    assert "7 of 400 failed   ✗   1 s" in cell_line(sample_curves.point(1, 0, disqualified=True), 1)
     assert live_line(CELL, LIVE) == "c16   measuring 12 s, 8 s left   1,204 tok/s   TTFT 45.0 ms"
 
 
@@ -53,7 +53,7 @@ def watched(terminal: bool) -> tuple[str, list[Any]]:
     finished: list[Any] = []
     clock = Clock()
     console = Console(file=StringIO(), width=80, force_terminal=terminal, color_system=None)
-    with Watcher(console, lambda endpoint, expected: True, lambda curve, paths: finished.append(curve), clock) as watch:
+    with Watcher(console, lambda plan, endpoint, expected: True, lambda curve, paths: finished.append(curve), clock) as watch:
         assert watch.planned(CURVE.plan, CURVE.endpoint, Expected(cells=2, seconds=40.0))
         watch.cell_started(CELL)
         for clock.now in (1.0, 11.0, 12.0, 22.0):

@@ -70,11 +70,18 @@ def test_nothing_is_claimed_of_disqualified_points() -> None:
 def test_findings_are_grouped_by_kind_heaviest_first() -> None:
     notices = words.notices(sample_curves.curve())
     assert [notice.weight for notice in notices] == ["disqualifies", "note", "note"]
-    assert notices[-1].seen == ("at 64, 128: 40 requests are too few for p99",)
+    assert notices[-1].lines() == ["at 64, 128: 40 requests are too few for p99"]
     assert all(notice.advice for notice in notices)
 
 
 def test_a_finding_of_a_later_version_is_shown_as_stored() -> None:
     points = [sample_curves.point(1, 0, findings=[Finding(code="sunspots", data={"count": 3}), Finding(code="failures")])]
-    seen = [line for notice in words.notices(sample_curves.curve(points, findings=())) for line in notice.seen]
+    seen = [line for notice in words.notices(sample_curves.curve(points, findings=())) for line in notice.lines()]
     assert seen == ["at 1: failures", "at 1: sunspots (count 3)"]
+
+
+def test_much_of_the_same_is_folded() -> None:
+    points = [sample_curves.point(n, n, findings=[Finding(code="hung", data={"count": n})]) for n in (1, 2, 4, 8)]
+    (notice,) = words.notices(sample_curves.curve(points, findings=()))
+    assert notice.lines(2)[-1] == "and the like at 4, 8"
+    assert len(notice.lines()) == 4
