@@ -67,7 +67,9 @@ def test_an_interval_without_an_upper_end_says_so():
     assert found.low is not None
 
 
-@pytest.mark.parametrize(("q", "n", "few"), [(0.5, 5, True), (0.5, 6, False), (0.9, 99, True), (0.9, 100, False), (0.99, 1000, False)])
+@pytest.mark.parametrize(
+    ("q", "n", "few"), [(0.5, 5, True), (0.5, 6, False), (0.9, 99, True), (0.9, 100, False), (0.99, 1000, False)]
+)
 def test_few(q, n, few):
     assert quantile.quantile(np.arange(float(n)), q).few is few
 

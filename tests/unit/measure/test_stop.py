@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from unit.measure.synthetic import S, answer, cell, closed, failure
 
 from sweep import records
 from sweep.measure import stop
 from sweep.measure.window import place
 from sweep.records import Records
-from tests.unit.measure.synthetic import S, answer, cell, closed, failure
 
 
 def split(found: Records, now_ns: int) -> tuple[Records, Records]:

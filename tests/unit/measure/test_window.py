@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from unit.measure.synthetic import S, answer, cell, closed, closed_rows
 
 from sweep import records
 from sweep.measure.window import place, with_phases
-from tests.unit.measure.synthetic import S, answer, cell, closed, closed_rows
 
 
 def second_completion(rows, owner) -> int:
