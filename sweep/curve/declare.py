@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ NUMBERS = {
     "per_kwh",
 }
 MAX_TEXT = 1000
+MAX_NUMBER = 1e15
 
 
 def parse(describe: str | None, settings: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
@@ -85,9 +85,14 @@ def _checked(section: str, key: str, value: Any) -> Any:
 
 def _number(path: str, value: Any) -> float | int:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < 0:
-        raise UsageError(f"{path}: expected a number that is not negative, got {value!r}", "write it without a unit")
+    if not number or not 0 <= value <= MAX_NUMBER:
+        raise UsageError(f"{path}: expected a number from 0 to {MAX_NUMBER:g}, got {_short(value)}", "write it without a unit")
     return value  # type: ignore[no-any-return]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def _accelerator_list(path: str, value: Any) -> list[dict[str, Any]]:
@@ -108,7 +113,7 @@ def _plain(path: str, value: Any) -> Any:
         return [_plain(path, inner) for inner in value]
     if isinstance(value, dict):
         return {key: _plain(f"{path}.{key}", inner) for key, inner in value.items()}
-    if isinstance(value, float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(path, value)
     if isinstance(value, str) and len(value) > MAX_TEXT:
         raise UsageError(f"{path}: longer than {MAX_TEXT} characters", "say it shorter")

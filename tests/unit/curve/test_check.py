@@ -72,7 +72,10 @@ LIES = {
         with_point(slos=(msgspec.structs.replace(CURVE.points[0].slos[0], good=300),)),
         "300 requests meet fast, by the joint",
     ),
-    "a frontier": (msgspec.structs.replace(CURVE, frontiers=CURVE.frontiers[1:]), "frontiers are not those"),
+    "a frontier": (
+        msgspec.structs.replace(CURVE, frontiers=(msgspec.structs.replace(CURVE.frontiers[0], vertices=()),)),
+        "the frontier output/normalised-e2e is not that of the points",
+    ),
     "a point that counts": (with_point(findings=(Finding(code="drifting-or-so"),)), "not known to this version"),
     "an id": (curve(CURVE.points[0], CURVE.points[0], slos=(FAST,)), "share an id"),
     "throughput, against the records": (

@@ -1,0 +1,178 @@
+"""What one curve file says about its night: the little that judging needs, read without building the rest.
+
+A file is verified before it is believed. The writer's layout is the digested text plus line breaks, so for a file as `sweep`
+wrote it the digest is that of its bytes without layout and without the `digest` line: no second encoding. Any other layout is
+decoded and encoded again, as `artifact.load` does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from sweep.curve import artifact
+from sweep.curve.nightly.metric import LATENCIES, PACES, RATES, STATISTICS, stored_as
+from sweep.curve.workload import must_match
+from sweep.errors import ArtifactError
+from sweep.model import SCHEMA, Curve, Fact, LengthStats, Load, Night, NightCell, Plan, Profile, StartKind
+
+MAX_NIGHT_BYTES = artifact.MAX_BYTES
+QUESTIONS = ("constraint", "software", "hardware", "client", "price")
+UNTOLD = frozenset({"client.rtt_s", "constraint.slos"})  # measured anew every night, or no part of the system
+
+
+class _Value(msgspec.Struct, frozen=True):
+    value: float | None = None
+    few: bool = False
+
+
+class _Spot(msgspec.Struct, frozen=True):
+    x: float
+    y: float
+
+
+class _Frontier(msgspec.Struct, frozen=True):
+    x_label: str
+    y_label: str
+    vertices: tuple[_Spot, ...]
+
+
+class _Point(msgspec.Struct, frozen=True):
+    load: Load
+    start: StartKind
+    cohort: int
+    outcomes: dict[str, int]
+    isl: LengthStats
+    osl: LengthStats
+    token_sources: dict[str, int]
+    metrics: dict[str, dict[str, _Value]]
+    rates: dict[str, _Value]
+    disqualified: bool = False
+
+
+class _Endpoint(msgspec.Struct, frozen=True):
+    model: str
+    dialect: str
+
+
+class _Sparse(msgspec.Struct, frozen=True):
+    """The fields of a curve that a night is made of."""
+
+    schema: str
+    name: str
+    created_at: str
+    profile: Profile
+    plan: Plan
+    endpoint: _Endpoint
+    constraint: dict[str, Fact]
+    software: dict[str, Fact]
+    hardware: dict[str, Fact]
+    client: dict[str, Fact]
+    price: dict[str, Fact]
+    points: tuple[_Point, ...]
+    frontiers: tuple[_Frontier, ...]
+    digest: str | None = None
+
+
+_SPARSE = msgspec.json.Decoder(_Sparse)
+
+
+def read(path: Path) -> Night:
+    """The night of a curve file. Raises ArtifactError for one that is cut short, changed, or no curve file."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_NIGHT_BYTES + 1)
+    except OSError as error:
+        raise ArtifactError(f"{path.name}: {error.strerror or error}") from error
+    try:
+        sparse = _SPARSE.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return night_of(artifact.loads(raw, path.name), str(path))  # an older version, or an error said in full
+    if sparse.schema != SCHEMA or len(raw) > MAX_NIGHT_BYTES or not _holds(raw, sparse.digest):
+        return night_of(artifact.loads(raw, path.name), str(path))
+    return _night(sparse, str(path))
+
+
+def night_of(curve: Curve, file: str) -> Night:
+    """The night of a curve that is already here."""
+    return _night(msgspec.convert(msgspec.to_builtins(curve), _Sparse), file)
+
+
+def _holds(raw: bytes, digest: str | None) -> bool:
+    text = re.sub(rb'\n *("(?:[^"\\]|\\.)*":)? ?', rb"\1", raw)
+    text = re.sub(rb'(?:,"digest":"[^"]*"|"digest":"[^"]*",)', b"", text, count=1)
+    return digest == "sha256:" + hashlib.sha256(text).hexdigest()
+
+
+def _night(sparse: _Sparse, file: str) -> Night:
+    at = datetime.fromisoformat(sparse.created_at)
+    at_s = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    first = sparse.frontiers[0] if sparse.frontiers else None
+    return Night(
+        name=sparse.name,
+        file=file,
+        at=sparse.created_at,
+        at_s=at_s,
+        digest=sparse.digest,
+        model=sparse.endpoint.model,
+        profile=sparse.profile,
+        plan=sparse.plan,
+        # must_match reads nothing of a curve that this does not have
+        workload={**must_match(cast(Curve, sparse)), "dialect": sparse.endpoint.dialect},
+        isl_mean=_pooled(point.isl for point in sparse.points),
+        osl_mean=_pooled(point.osl for point in sparse.points),
+        facts=_facts(sparse),
+        cells=_cells(sparse.points),
+        frontier=tuple((spot.x, spot.y) for spot in first.vertices) if first else (),
+        frontier_labels=(first.x_label, first.y_label) if first else ("", ""),
+    )
+
+
+def _cells(points: Iterable[_Point]) -> tuple[NightCell, ...]:
+    """One a load: repeats are averaged on the log scale, and one that is disqualified takes no part."""
+    loads: dict[Load, list[_Point]] = {}
+    for point in points:
+        loads.setdefault(point.load, []).append(point)
+    return tuple(_cell(load, loads[load]) for load in sorted(loads, key=lambda load: (load.kind, load.level)))
+
+
+def _cell(load: Load, repeats: list[_Point]) -> NightCell:
+    trusted = [_values(point) for point in repeats if not point.disqualified]
+    names = {name for values in trusted for name in values}
+    logs = {name: [math.log(values[name]) for values in trusted if name in values] for name in sorted(names)}
+    cohort = sum(point.cohort for point in repeats)
+    return NightCell(
+        load=load,
+        cohort=cohort,
+        failed=cohort - sum(point.outcomes.get("ok", 0) for point in repeats),
+        disqualified=not trusted,
+        values={name: math.exp(sum(each) / len(each)) for name, each in logs.items()},
+    )
+
+
+def _values(point: _Point) -> dict[str, float]:
+    """What may decide: positive, and resting on enough requests."""
+    found = {name: point.rates.get(name) for name in RATES}
+    for metric in (*LATENCIES, *PACES):
+        statistics = point.metrics.get(stored_as(metric), {})
+        found |= {f"{metric}_{statistic}": statistics.get(statistic) for statistic in STATISTICS}
+    return {name: one.value for name, one in found.items() if one is not None and one.value and one.value > 0 and not one.few}
+
+
+def _facts(sparse: _Sparse) -> dict[str, Any]:
+    """`software.version` -> "0.31": what is known of the system, for the diff between nights."""
+    told = {f"{section}.{key}": fact.value for section in QUESTIONS for key, fact in getattr(sparse, section).items()}
+    return {key: value for key, value in sorted(told.items()) if value is not None and key not in UNTOLD}
+
+
+def _pooled(stats: Iterable[LengthStats]) -> float | None:
+    kept = [(one.n, one.mean) for one in stats if one.n and one.mean is not None]
+    total = sum(n for n, _ in kept)
+    return sum(n * mean for n, mean in kept) / total if total else None
