@@ -27,7 +27,7 @@ from sweep.plan import budget, grid, profile, scenario, slo
 if TYPE_CHECKING:
     from sweep.curve.journal import Header, Journal
     from sweep.load.client import Target
-    from sweep.load.fleet import Batch, Fleet
+    from sweep.load.fleet import Fleet
     from sweep.records import Records
 
 SIMULATED = "synthetic-8b-bf16"
@@ -74,6 +74,21 @@ class Watch(Protocol):
     def live(self, cell: Cell, live: Live) -> None: ...
     def cell_done(self, point: Point) -> None: ...
     def curve_done(self, curve: Curve, paths: dict[str, Path]) -> None: ...
+
+
+class Batch(Protocol):
+    """`done`: requests that ended since the batch before; `open`: those in flight, their outcome null; `health` comes last."""
+
+    @property
+    def worker(self) -> int: ...
+    @property
+    def at_ns(self) -> int: ...
+    @property
+    def done(self) -> Records: ...
+    @property
+    def open(self) -> Records: ...
+    @property
+    def health(self) -> Health | None: ...
 
 
 class Running(Protocol):
@@ -228,9 +243,9 @@ class _Live:
         return self.fleet.measure(cell, endpoint, run_id)
 
     def reachable(self) -> bool:
-        from sweep.load import preflight
+        from sweep.load.reach import reachable
 
-        return preflight.reachable(self.target)
+        return reachable(self.target)
 
 
 # --- one curve ---------------------------------------------------------------------------------------------------
