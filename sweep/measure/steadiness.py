@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 
 MIN_WINDOW_S = 120.0
 BINS = 20
-DRIFT_P = 0.01
-DRIFT_PER_MINUTE = 0.01
+DRIFT_P = 0.005  # for each of two series
+DRIFT_CHANGE = 0.05  # over the window: less is steady enough, whatever its p-value
 HALVES_P = 0.001
 HALVES_CHANGE = 0.05
 
@@ -42,8 +42,8 @@ def findings(records: Records, cohort: Records, window: Window | None) -> Iterat
 def drift_per_minute(y: Floats, seconds: float) -> float | None:
     """Relative change a minute of a series of equal time bins, None when it does not drift."""
     found = trend(y)
-    slope = found.slope * len(y) / float(y.mean()) / (seconds / 60)
-    return slope if found.p < DRIFT_P and abs(slope) > DRIFT_PER_MINUTE else None
+    change = found.slope * len(y) / float(y.mean())
+    return change / (seconds / 60) if found.p < DRIFT_P and abs(change) > DRIFT_CHANGE else None
 
 
 def _token_rate(records: Records, window: Window) -> Floats | None:
