@@ -103,8 +103,8 @@ class Running:
             at_ns = monotonic_ns()
             self.busy.discard(number)
         else:
-            done = joined(worker.open, Records.from_bytes(report.done))
-            worker.open = joined(worker.open, Records.from_bytes(report.open))
+            done = joined(worker.open, _told(report.done))
+            worker.open = joined(worker.open, _told(report.open))
             at_ns, worker.health = report.at_ns, report.health
             if report.last:
                 self.busy.discard(number)
@@ -112,6 +112,10 @@ class Running:
         health = merged([each.health for each in self.workers.values() if each.health is not None]) if last else None
         in_flight = concat([each.open for each in self.workers.values()])
         return Batch(number, at_ns, done, in_flight, last, health)
+
+
+def _told(slices: list[bytes]) -> Records:
+    return concat([Records.from_bytes(each) for each in slices])
 
 
 def _given_up(records: Records) -> Records:

@@ -74,12 +74,7 @@ class Response:
             case State.HEAD:
                 return self._head(data, at)
             case State.SIZE:
-                end = _line_end(data, at, MAX_LINE_BYTES)
-                if end < 0:
-                    return end
-                self._left = chunk_size(data[at:end])
-                self._state = State.CHUNK if self._left else State.TRAILER
-                return end + 2
+                return self._chunks(data, at, body)
             case State.CHUNK | State.LENGTH:
                 part = data[at : at + self._left]
                 body.append(part)
@@ -106,6 +101,25 @@ class Response:
             case State.DONE:
                 self.surplus = True
                 return len(data)
+
+    def _chunks(self, data: bytes, at: int, body: list[bytes]) -> int:
+        """As many whole chunks as there are, and the beginning of one that is not whole."""
+        first = at
+        while at < len(data):
+            line = _line_end(data, at, MAX_LINE_BYTES)
+            if line < 0:
+                return at if at > first else -1
+            size = chunk_size(data[at:line])
+            begin = line + 2
+            end = begin + size
+            if size and data[end : end + 2] == b"\r\n":
+                body.append(data[begin:end])
+                at = end + 2
+            else:
+                self._left = size
+                self._state = State.CHUNK if size else State.TRAILER
+                return begin
+        return at
 
     def _head(self, data: bytes, at: int) -> int:
         end = data.find(b"\r\n\r\n", at)

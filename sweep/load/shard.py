@@ -42,8 +42,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """From a worker to the fleet. Both records hold only the chunks that no earlier report held."""
 
     at_ns: int
-    done: bytes
-    open: bytes
+    done: list[bytes]
+    open: list[bytes]
     last: bool = False
     health: Health | None = None
 
