@@ -8,31 +8,35 @@ from numpy.typing import NDArray
 from sweep.measure.slots import NEVER
 from sweep.records import Records
 
-SLICES = 10
+BINS = 10
+SIGNIFICANT = 3.5  # Student's t of ten bins: once a second for minutes, a stationary queue passes it in under 1 % of the cells
+PATIENT_S, PATIENT_ARRIVALS, PATIENT_GROWTH = 60.0, 2000, 0.05
+EARLY_S, EARLY_ARRIVALS, EARLY_GROWTH = 20.0, 400, 0.25
+MIN_E2E = 3.0
 
 
 def overloaded(records: Records, e2e_s: float | None, now_ns: int) -> bool:
-    """Arrivals outrun completions: by 5 % and more after max(60 s, 3 E2E, 2,000 arrivals), by 25 % after 20 s and 400.
+    """Arrivals outrun completions: by 5 % after max(60 s, 3 E2E) and 2,000 arrivals, by 25 % after max(20 s, 3 E2E) and 400.
 
-    Growth is the mean number unanswered in the last tenth of the time since the first E2E, less that in the first tenth,
-    against the arrivals between: at 1.1× capacity it is 8 %, at 1.5× 30 %. A stationary queue stays below because its own
-    fluctuation is small against thousands of arrivals; the time asked for is what keeps a correlated one from alarming.
+    1.1 times the capacity leaves 9 % of the arrivals unanswered, 1.5 times leaves 33 %. The backlog must grow in ten equal
+    time bins so evenly that Student's t of their mean is significant: a stationary queue, whose pace may wander slowly,
+    pays every growth back, which makes its bins differ.
     """
     planned = records.present("planned_ns")
     due_ns = np.sort(records["planned_ns"][planned])
-    if len(due_ns) < 400 or e2e_s is None:
+    if len(due_ns) < EARLY_ARRIVALS or e2e_s is None:
         return False
     elapsed_s = (now_ns - int(due_ns[0])) / 1e9
-    patient = elapsed_s >= max(60.0, 3 * e2e_s) and len(due_ns) >= 2000
-    if not patient and elapsed_s < max(20.0, 3 * e2e_s):
+    if elapsed_s < max(EARLY_S, MIN_E2E * e2e_s):
         return False
-    ended = planned & records.present("end_ns")
-    end_ns = np.sort(np.where(ended, records["end_ns"], NEVER)[planned])
-    edges = np.linspace(int(due_ns[0]) + round(e2e_s * 1e9), now_ns, 10 * SLICES + 1).astype(np.int64)
-    backlog = _counted(due_ns, edges) - _counted(end_ns, edges)
-    growth = float(backlog[-SLICES:].mean() - backlog[:SLICES].mean())
-    arrivals = float(_counted(due_ns, edges[[0, -1]]) @ np.array([-1.0, 1.0])) * (1 - 1 / SLICES)
-    return arrivals > 0 and growth / arrivals > (0.05 if patient else 0.25)
+    patient = elapsed_s >= max(PATIENT_S, MIN_E2E * e2e_s) and len(due_ns) >= PATIENT_ARRIVALS
+    end_ns = np.sort(np.where(planned & records.present("end_ns"), records["end_ns"], NEVER)[planned])
+    edges = np.linspace(int(due_ns[0]) + round(e2e_s * 1e9), now_ns, BINS + 1).astype(np.int64)
+    come = np.diff(_counted(due_ns, edges))
+    growth = come - np.diff(_counted(end_ns, edges))
+    if growth.sum() <= (PATIENT_GROWTH if patient else EARLY_GROWTH) * come.sum():
+        return False
+    return bool(growth.mean() > SIGNIFICANT * growth.std(ddof=1) / np.sqrt(BINS))
 
 
 def _counted(times_ns: NDArray[np.int64], at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
