@@ -50,7 +50,7 @@ class Settings:
     start: StartKind | None = None
     repeats: int = 1
     cap_s: float = 600.0
-    idle_timeout_s: float = 60.0
+    idle_timeout_s: float | None = None
     max_concurrency: int | None = None
     max_tokens: int | None = None
     seed: int = 0

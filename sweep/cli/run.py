@@ -98,11 +98,14 @@ def run(
         str, typer.Option(metavar="10m", hidden=True, rich_help_panel=LOAD, help="longest time for a cell [10m]")
     ] = "10m",
     idle_timeout: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="60s", hidden=True, rich_help_panel=LOAD, help="a request without a byte for so long has failed [60s]"
+            metavar="60s",
+            hidden=True,
+            rich_help_panel=LOAD,
+            help="a request without a byte for so long has failed [from the workload, at least 60s]",
         ),
-    ] = "60s",
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", hidden=True, rich_help_panel=WHAT, help="do not verify the certificate; recorded")
     ] = False,
@@ -158,7 +161,7 @@ def run(
         start="cold" if cold_start else None,
         repeats=repeat,
         cap_s=seconds(cap, "--cap"),
-        idle_timeout_s=seconds(idle_timeout, "--idle-timeout"),
+        idle_timeout_s=duration_s(idle_timeout, "--idle-timeout"),
         max_concurrency=max_concurrency,
         max_tokens=count(max_tokens, "--max-tokens"),
         seed=seed,

@@ -16,6 +16,7 @@ from sweep.plan.profile import list_profiles
 
 SLOWDOWN = 100
 SHORTEST_DEADLINE_S = 600.0
+SHORTEST_SILENCE_S = 60.0
 ASSUMED_TTFT_S = 1.0
 ASSUMED_TPOT_S = 0.02
 SHORTEST_WINDOW_S = 20.0
@@ -25,7 +26,7 @@ DECODE_SHARE = 1 / 50
 
 
 def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
-    """Seconds after which a request is given up although bytes still drip; the idle timeout catches silence much earlier.
+    """Seconds after which a request is given up although bytes still drip; the idle timeout catches silence earlier.
 
     A hundred times what the longest request would take alone (probed TTFT, and probed TPOT for each of its input and output
     tokens: a prompt token never costs more than an output token), at least ten minutes. An honest answer slowed 64-fold by
@@ -45,6 +46,14 @@ def require_context(profile: Profile, endpoint: Endpoint) -> None:
         f"profile {profile.name} needs {_most_tokens(profile)} tokens, {endpoint.model} holds {context}",
         f"these fit: {', '.join(fitting)}" if fitting else "give shorter lengths as ISL/OSL, e.g. --profile 128/64",
     )
+
+
+def idle_timeout_s(profile: Profile, endpoint: Endpoint | None) -> float:
+    """Seconds of silence after which a request is given up: a quarter of its deadline, at least a minute.
+
+    A server that only queues is honestly silent until a request's turn comes.
+    """
+    return max(SHORTEST_SILENCE_S, deadline_s(profile, endpoint) / 4)
 
 
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:

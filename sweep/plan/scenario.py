@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from sweep.errors import UsageError
 from sweep.model import Cell, Endpoint, Limits, Load, LoadKind, Plan, Profile, Slo, StartKind
-from sweep.plan import slo
+from sweep.plan import budget, slo
 from sweep.plan.arrival import OPEN
-from sweep.plan.budget import deadline_s
 from sweep.plan.hashing import mixed
 
 MAX_CONCURRENCY = 512
@@ -29,7 +28,7 @@ def make_plan(
     start: StartKind | None = None,
     repeats: int = 1,
     cap_s: float = 600.0,
-    idle_timeout_s: float = 60.0,
+    idle_timeout_s: float | None = None,
 ) -> Plan:
     """What the user gave wins over what the profile says; the profile's SLOs are judged beside the user's.
 
@@ -54,8 +53,8 @@ def make_plan(
             duration_s=profile.duration_s if duration_s is None else duration_s,
             requests=requests,
             cap_s=cap_s,
-            idle_timeout_s=idle_timeout_s,
-            deadline_s=deadline_s(profile, None),
+            idle_timeout_s=budget.idle_timeout_s(profile, None) if idle_timeout_s is None else idle_timeout_s,
+            deadline_s=budget.deadline_s(profile, None),
         ),
         start=profile.start if start is None else start,
         seed=seed,
@@ -63,6 +62,7 @@ def make_plan(
         max_concurrency=limit,
         repeats=repeats,
         shape=shape,
+        idle_timeout_s=idle_timeout_s,
     )
 
 
@@ -77,8 +77,10 @@ def make_cell(plan: Plan, endpoint: Endpoint | None, *, index: int, level: float
             duration_s=limits.duration_s,
             requests=limits.requests,
             cap_s=limits.cap_s,
-            idle_timeout_s=limits.idle_timeout_s,
-            deadline_s=deadline_s(plan.profile, endpoint),
+            idle_timeout_s=budget.idle_timeout_s(plan.profile, endpoint)
+            if plan.idle_timeout_s is None
+            else plan.idle_timeout_s,
+            deadline_s=budget.deadline_s(plan.profile, endpoint),
         ),
         start=plan.start,
         seed=_seed(plan.seed, level, repeat),
