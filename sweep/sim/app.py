@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import monotonic_ns
+from weakref import WeakSet
 
 import msgspec
 
@@ -65,6 +66,18 @@ class App:
         self._dialects = {BASE + spoken.PATH: spoken for spoken in map(dialects.get, dialects.names())}
         self._open: dict[int, Reply | Whole] = {}
         self._requests = 0
+        self._connections: WeakSet[http.Connection] = WeakSet()
+
+    def connect(self) -> http.Connection:
+        """A client's connection, for the server that accepted it."""
+        connection = http.Connection(self.handle)
+        self._connections.add(connection)
+        return connection
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
+        self.log.close()
 
     # --- routes ---------------------------------------------------------------------------------------------------
 

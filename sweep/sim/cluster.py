@@ -38,6 +38,8 @@ class Cluster:
 
     def next_ns(self) -> int | None:
         """When the next thing happens."""
+        if self._link_b_per_s is None:
+            return self._entry.end_ns
         times = [engine.step.end_ns for engine in self.engines if engine.step]
         if self._travelling:
             times.append(self._travelling[0][0])

@@ -103,12 +103,15 @@ class Engine:
         if not self.running and not self.waiting:
             return None
         preempted = self._grant_decodes()
-        self._continue_prefills()
-        if not preempted:
+        if self.prefilling:
+            self._continue_prefills()
+        if self.waiting and not preempted:
             self._admit(now_ns)
-        tokens = self.decoding * self._width + sum(n for _, n in self._chunks)
-        pairs = sum(n * (sequence.computed + n / 2) for sequence, n in self._chunks)
-        sequences = self.decoding + len(self._chunks)
+        tokens, pairs, sequences = self.decoding * self._width, 0.0, self.decoding
+        for sequence, n in self._chunks:
+            tokens += n
+            pairs += n * (sequence.computed + n / 2)
+            sequences += 1
         if not sequences:
             self._counted = self._index
             return None
@@ -136,9 +139,8 @@ class Engine:
         for sequence, n in self._chunks:
             self._compute(sequence, n, step)
         self._chunks = []
-        for sequence in self._given_up:
-            self._drop(sequence)
-        self._given_up.clear()
+        while self._given_up:
+            self._drop(self._given_up.pop())
         self._forget()
         return step
 
@@ -177,10 +179,10 @@ class Engine:
 
     def _grant_decodes(self) -> bool:
         preempted = False
-        while self._agenda.blocks(self._index) > self.pool.free:
+        while (needed := self._agenda.blocks(self._index)) > self.pool.free:
             self._preempt_youngest()
             preempted = True
-        self.pool.take(self._agenda.blocks(self._index))
+        self.pool.take(needed)
         self._counted = self._index + 1
         return preempted
 
@@ -200,7 +202,7 @@ class Engine:
             sequence = self.waiting[0]
             hits = sequence.chain[: self.pool.hits(sequence.chain)]
             blocks = blocks_of(sequence.target)
-            if blocks - len(hits) + self.pool.idle_among(hits) > self.pool.free:
+            if blocks - len(hits) + (self.pool.idle_among(hits) if hits else 0) > self.pool.free:
                 break
             self.waiting.popleft()
             self.pool.share(hits)

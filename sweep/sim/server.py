@@ -14,7 +14,6 @@ from typing import Any
 
 from sweep.errors import EndpointError
 from sweep.sim.app import App
-from sweep.sim.http import Connection
 from sweep.sim.loop import precise_loop
 from sweep.sim.options import Options
 
@@ -40,7 +39,7 @@ async def _serve(options: Options, announce: Callable[[str], None], until_stdin_
         loop.add_reader(sys.stdin.fileno(), stopped.set)
     app = App(options)
     try:
-        listening = await loop.create_server(lambda: Connection(app.handle), options.host, options.port, backlog=BACKLOG)
+        listening = await loop.create_server(app.connect, options.host, options.port, backlog=BACKLOG)
     except OSError as error:
         raise EndpointError(
             f"cannot listen on {options.host}:{options.port}: {error.strerror}", "take another --port"
@@ -53,7 +52,8 @@ async def _serve(options: Options, announce: Callable[[str], None], until_stdin_
         await stopped.wait()
     finally:
         listening.close()
-        app.log.close()
+        app.close()
+        await asyncio.sleep(0)  # for the connections to end
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from sweep.sim.sequence import Sequence
 
 BASE_NS = 1_000_000_000
 REPORT_NS = 500_000_000
-REPORT_SHARE = 32  # from 16 s on a batch comes every 1/32 of the time gone
+REPORT_SHARE = 16  # from 8 s on a batch comes every 1/16 of the time gone
 RAMP_S_PER_SLOT = 0.001  # as the real load starts its slots
 PAUSE_NS = (10_000_000, 1_000_000_000)  # and as it waits after failures
 REFUSAL_NS = 1_000_000
