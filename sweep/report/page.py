@@ -33,7 +33,7 @@ def render(curve: Curve) -> str:
         columns=COLUMNS,
         rows=shown,
         slos=[(quantity.slo_title(slo), _slo_rows(shown, slo.name)) for slo in curve.slos],
-        questions=[(name, _facts(getattr(curve, name))) for name in QUESTIONS],
+        questions=[(name, _facts(facts)) for name, facts in _answers(curve).items()],
         cells=[_measured(row.point) for row in shown],
     )
 
@@ -77,10 +77,26 @@ def _slo_rows(shown: list[Row], name: str) -> list[dict[str, str]]:
     return made
 
 
+def _answers(curve: Curve) -> dict[str, dict[str, Fact]]:
+    """The stored answers by question, the SLOs in words."""
+    answers: dict[str, dict[str, Fact]] = {name: dict(getattr(curve, name)) for name in QUESTIONS}
+    if curve.slos:
+        titles = "; ".join(quantity.slo_title(slo) for slo in curve.slos)
+        answers["constraint"]["slos"] = Fact(value=titles, known="declared")
+    return answers
+
+
 def _facts(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
     """Name, answer and how it is known; what nobody said comes last."""
-    made = [(name.replace("_", " "), fact_text(fact.value), fact.known) for name, fact in facts.items()]
+    made = [(*named(name, fact.value), fact.known) for name, fact in facts.items()]
     return sorted(made, key=lambda each: each[2] == "missing")
+
+
+def named(name: str, value: Any) -> tuple[str, str]:
+    """A stored name and answer for people: `rtt_s`, 0.0002 becomes `rtt`, `200 µs`."""
+    if name.endswith("_s") and isinstance(value, int | float):
+        return name.removesuffix("_s").replace("_", " "), quantity.seconds(value)
+    return name.replace("_", " "), fact_text(value)
 
 
 def fact_text(value: Any) -> str:

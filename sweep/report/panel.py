@@ -93,14 +93,21 @@ def _scale(ax: Axes, panel: Panel, drawn: Sequence[list[Mark]]) -> None:
     """Axes from zero, or logarithmic in x where a latency spans more than a factor of twelve."""
     every = [mark for each in drawn for mark in each]
     ends = [end for mark in every for bar in mark.bars for end in bar]
-    xs, widest = [mark.x for mark in every], max([mark.x for mark in every] + [x for x, _ in ends])
-    ax.set_ylim(0, max([mark.y for mark in every] + [y for _, y in ends]) * 1.14)
+    xs, ys = [mark.x for mark in every], [mark.y for mark in every]
+    widest, highest = _reach(xs, [x for x, _ in ends]), _reach(ys, [y for _, y in ends])
+    ax.set_ylim(0, highest * 1.14)
     if not panel.more_is_better and min(xs) > 0 and max(xs) / min(xs) > 12:
         ax.set_xscale("log")
         ax.set_xlim(min(xs) / 1.5, widest * 1.5)
     else:
         ax.set_xlim(0, widest * 1.12)
     _plain_ticks(ax)
+
+
+def _reach(values: Sequence[float], ends: Sequence[float]) -> float:
+    """The largest value with its interval, as far as that does not dwarf the points."""
+    largest = max(values)
+    return min(max([largest, *ends]), 1.25 * largest)
 
 
 def _plain_ticks(ax: Axes) -> None:
@@ -212,13 +219,14 @@ def _box(text: Any) -> Box:
 
 
 def _label_levels(ax: Axes, every: Sequence[Mark], taken: Sequence[Box], track: Sequence[Spot]) -> None:
-    """The load beside each point, moved until no two labels overlap."""
+    """The load beside each point, moved until no two labels overlap; repeats share the label of the first."""
+    named = [mark for mark in every if not mark.point.repeat] or every
     texts = [
         ax.text(0, 0, quantity.level(mark.point.load), fontsize=8.5, color=style.INK, ha="center", va="center", zorder=7)
-        for mark in every
+        for mark in named
     ]
     sizes = [(box.right - box.left + 2, box.top - box.bottom) for box in map(_box, texts)]
-    anchors = [_pixel(ax, (mark.x, mark.y)) for mark in every]
+    anchors = [_pixel(ax, (mark.x, mark.y)) for mark in named]
     frame = ax.get_window_extent()
     area = Box(frame.x0, frame.y0, frame.x1, frame.y1 + 6)
     places = place(anchors, sizes, area, gap=6.0, taken=taken, track=track)

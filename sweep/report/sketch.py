@@ -49,6 +49,8 @@ def _points(grid: list[list[str]], drawn: Sequence[Mark], right: float, top: flo
     for mark, (column, row) in zip(drawn, cells, strict=True):
         grid[row][column] = "○" if mark.point.disqualified else "●"
     for mark, (column, row) in zip(drawn, cells, strict=True):
+        if mark.point.repeat:
+            continue  # the first of its load carries the label
         text = quantity.level(mark.point.load)
         for start in (column + 2, column - 1 - len(text)):
             around = range(start - 1, start + len(text) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from statistics import fmean
 
 from sweep import findings
@@ -48,24 +49,28 @@ def _slo_sentence(slo: Slo, points: list[Point]) -> str:
     judged = [(point, result) for point in points if (result := slo_result(point, slo.name))]
     if not judged:
         return f"{name} was not evaluated."
-    held: list[Point] = []
-    for load in _loads([point for point, _ in judged]):
-        verdicts = [result.verdict for point, result in judged if point.load == load]
-        if any(verdict != "met" for verdict in verdicts):
-            undecided = "missed" not in verdicts
-            break
-        held += [point for point, _ in judged if point.load == load]
-    else:
-        return f"Meets {name} at every load measured, up to {quantity.level_in_words(held[-1].load)}."
-    here = quantity.level_in_words(load)
-    why = f"at {here} there are too few requests to decide" if undecided else f"missed at {here}"
+    verdicts = {
+        load: {result.verdict for point, result in judged if point.load == load} for load in _loads([p for p, _ in judged])
+    }
+    loads = list(verdicts)
+    held = list(takewhile(lambda load: verdicts[load] == {"met"}, loads))
+    missed = next((load for load in loads if "missed" in verdicts[load]), None)
+    open_ = next((load for load in loads[len(held) :] if "missed" not in verdicts[load]), None)
+    if len(held) == len(loads):
+        return f"Meets {name} at every load measured, up to {_at(held[-1])}."
+    unclear = open_ is not None and (missed is None or loads.index(open_) < loads.index(missed))
+    rest = [f"too few requests to decide at {_at(open_)}"] if open_ is not None and unclear else []
+    rest += [f"missed at {_at(missed)}"] if missed is not None else []
     if held:
-        return f"Meets {name} up to {quantity.level_in_words(held[-1].load)}; {why}."
-    if undecided:
-        return f"Whether it meets {name} is undecided: {why}."
+        return f"Meets {name} up to {_at(held[-1])}; {', '.join(rest)}."
+    if unclear:
+        return f"Meeting {name} is undecided: {', '.join(rest)}."
     shares = [result.attainment.value for _, result in judged if result.attainment.value is not None]
     closest = f"; at best {quantity.percent(max(shares))} of the requests keep it" if shares else ""
-    return f"Does not meet {name} at the lowest load measured, {here}{closest}."
+    return f"Does not meet {name} at the lowest load measured, {_at(loads[0])}{closest}."
+
+
+_at = quantity.level_in_words
 
 
 def _loads(points: list[Point]) -> list[Load]:

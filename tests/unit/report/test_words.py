@@ -39,9 +39,11 @@ def test_an_slo_holds_up_to_a_load() -> None:
     assert judged("met", "met", "missed") == f"Meets {name} up to concurrency 2; missed at concurrency 4."
     assert judged("met", "met", "met") == f"Meets {name} at every load measured, up to concurrency 4."
     assert judged("met", "undecided", "missed") == (
-        f"Meets {name} up to concurrency 1; at concurrency 2 there are too few requests to decide."
+        f"Meets {name} up to concurrency 1; too few requests to decide at concurrency 2, missed at concurrency 4."
     )
-    assert judged("undecided", "met", "met").startswith(f"Whether it meets {name} is undecided")
+    assert judged("undecided", "met", "met").startswith(
+        f"Meeting {name} is undecided: too few requests to decide at concurrency 1"
+    )
     assert judged("missed", "missed", "missed").startswith(f"Does not meet {name} at the lowest load measured, concurrency 1")
 
 
