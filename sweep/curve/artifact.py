@@ -36,6 +36,7 @@ MAX_BYTES = 32 << 20
 MAX_CONTAINERS = 200_000
 MAX_VALUES = 1_000_000
 MAX_DEPTH = 32
+MAX_POINTS = 1_000
 
 
 def to_json(curve: Curve) -> bytes:
@@ -84,6 +85,8 @@ def loads(raw: bytes, name: str = "-") -> Curve:
     except msgspec.ValidationError as error:
         raise ArtifactError(f"{name}: {error}", "this is not a complete curve file; get the original") from error
 
+    if len(curve.points) > MAX_POINTS:
+        raise ArtifactError(f"{name}: {len(curve.points)} points, more than any sweep measures", "get the original")
     if not FILE_NAME.fullmatch(curve.name):
         raise ArtifactError(f"{name}: $.name is not a file name", "a name has letters, digits and . _ - only")
     return curve

@@ -73,7 +73,8 @@ def inner_problems(curve: Curve) -> Iterator[str]:
             yield from _table_problems(point)
             yield from _histogram_problems(point)
         except ArtifactError as error:
-            yield error.message
+            yield f"{error.message}; nothing after it was checked"
+            return
     for stored in curve.frontiers:
         if stored.axis in AXES and not _same_frontier(stored, frontier(curve.points, stored.axis)):
             yield f"the frontier {stored.axis} is not that of the points"

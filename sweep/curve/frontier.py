@@ -10,8 +10,11 @@ interval is the hull of theirs. A lucky repeat therefore never makes a vertex of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from sweep.model import Estimate, Frontier, Load, Point, Vertex
 
@@ -85,7 +88,7 @@ def frontier(points: Sequence[Point], axis: str) -> Frontier:
         statistic=statistic,
         vertices=best,
         dominated=tuple(name for name in placed if name not in on_frontier),
-        surely_dominated=tuple(name for one in kept if any(surely_dominates(other, one) for other in kept) for name in one.ids),
+        surely_dominated=tuple(name for one in surely_dominated(kept) for name in one.ids),
         dropped=tuple(point.id for point in points if point.id not in set(placed)),
     )
 
@@ -148,11 +151,18 @@ def vertices(kept: Sequence[Candidate]) -> tuple[Vertex, ...]:
     return tuple(reversed(found))
 
 
-def surely_dominates(p: Candidate, q: Candidate) -> bool:
-    """Whether p's worst is at least q's best on both axes and better on one; an unknown end proves nothing."""
-    pairs = [(p.x.low, q.x.high), (p.y.low, q.y.high)]
-    known = [(worst, best) for worst, best in pairs if worst is not None and best is not None]
-    return len(known) == 2 and all(worst >= best for worst, best in known) and any(worst > best for worst, best in known)
+def surely_dominated(kept: Sequence[Candidate]) -> list[Candidate]:
+    """Those whose best another one's worst reaches on both axes and passes on one; an unknown end proves nothing."""
+    if not kept:
+        return []
+    x_low, x_high, y_low, y_high = (
+        np.array([math.nan if end is None else end for end in ends], np.float64)
+        for ends in zip(*((one.x.low, one.x.high, one.y.low, one.y.high) for one in kept), strict=True)
+    )
+    reaches = (x_low[:, None] >= x_high) & (y_low[:, None] >= y_high)
+    passes = (x_low[:, None] > x_high) | (y_low[:, None] > y_high)
+    beaten: list[bool] = np.any(reaches & passes, axis=0).tolist()
+    return [one for one, lost in zip(kept, beaten, strict=True) if lost]
 
 
 def _positive(estimate: Estimate) -> bool:

@@ -31,11 +31,8 @@ def next_level(plan: Plan, points: Sequence[Point]) -> Next | None:
     if plan.grid is not None:
         return _passes(plan.grid, plan.repeats, done)
     first_pass = sorted((point for point in points if point.repeat == 0), key=lambda point: point.load.level)
-    return (
-        _further(plan, first_pass)
-        or _passes([point.load.level for point in first_pass], plan.repeats, done)
-        or _check(plan, done)
-    )
+    sound = [point.load.level for point in first_pass if not failing(point)]
+    return _further(plan, first_pass) or _passes(sound, plan.repeats, done) or _check(plan, sound, done)
 
 
 def _further(plan: Plan, first_pass: Sequence[Point]) -> Next | None:
@@ -55,9 +52,11 @@ def _passes(levels: Sequence[float], repeats: int, done: set[tuple[float, int]])
     return Next(*step, f"repeat {step[1]}" if step[1] else "grid") if step else None
 
 
-def _check(plan: Plan, done: set[tuple[float, int]]) -> Next | None:
-    again = (1.0, plan.repeats)
-    return None if again in done else Next(*again, "the first cell again, to see whether the endpoint drifted")
+def _check(plan: Plan, sound: Sequence[float], done: set[tuple[float, int]]) -> Next | None:
+    """The first cell once more, unless the endpoint failed in it already."""
+    if 1.0 not in sound or (1.0, plan.repeats) in done:
+        return None
+    return Next(1.0, plan.repeats, "the first cell again, to see whether the endpoint drifted")
 
 
 def _doubling(plan: Plan) -> list[float]:

@@ -113,18 +113,17 @@ def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
 
 
 def _constraint(plan: Plan) -> Facts:
-    return _facts(
-        {
-            "slos": [msgspec.to_builtins(slo) for slo in plan.slos],
-            "max_concurrency": plan.max_concurrency,
-            "grid": list(plan.grid) if plan.grid is not None else None,
-            "duration_s": plan.limits.duration_s,
-            "requests": plan.limits.requests,
-            "cap_s": plan.limits.cap_s,
-            "idle_timeout_s": plan.limits.idle_timeout_s,
-        },
-        "declared",
-    )
+    """What the plan allows; null says that there is no such limit."""
+    said = {
+        "slos": [msgspec.to_builtins(slo) for slo in plan.slos],
+        "max_concurrency": plan.max_concurrency,
+        "grid": list(plan.grid) if plan.grid is not None else "doubling",
+        "duration_s": plan.limits.duration_s,
+        "requests": plan.limits.requests,
+        "cap_s": plan.limits.cap_s,
+        "idle_timeout_s": plan.limits.idle_timeout_s,
+    }
+    return {key: Fact(value=value, known="declared") for key, value in said.items()}
 
 
 def _software(endpoint: Endpoint) -> dict[str, Any]:

@@ -83,6 +83,10 @@ HOSTILE = {
     "deeper": (b"[" * 10_000_000, "too big"),
     "a million points": (b'{"schema": "sweep.curve/1", "points": [' + b"{}," * 1_000_000 + b"{}]}", "too big"),
     "ten million numbers": (b'{"schema": "sweep.curve/1", "points": [' + b"1," * 10_000_000 + b"1]}", "too big"),
+    "two thousand points": (
+        signed(points=json.loads(artifact.to_json(curve(point(1))))["points"] * 2000, frontiers=[]),
+        "2000 points",
+    ),
     "large": (b'{"schema": "' + b"x" * (33 << 20) + b'"}', "too big"),
     "a long string that never ends": (b'{"schema": "' + b"\\" * (31 << 20), "truncated"),
     "a number of a million digits": (b'{"schema": "sweep.curve/1", "x": ' + b"9" * 1_000_000 + b"}", "out of range"),

@@ -59,6 +59,10 @@ def test_doubling_ends_where_failures_begin(code: str) -> None:
     assert walk(plan(), measure) == [(1, 0), (2, 0), (4, 0), (1, 1)]
 
 
+def test_an_endpoint_that_fails_at_once_is_not_asked_again() -> None:
+    assert walk(plan(repeats=3), lambda level, repeat: point(level, repeat=repeat, codes=("no-success",))) == [(1, 0)]
+
+
 def test_doubling_ends_at_the_cap_and_measures_the_cap_itself() -> None:
     order = walk(plan(max_concurrency=6), lambda level, repeat: point(level, repeat=repeat, output=100 * level))
     assert order == [(1, 0), (2, 0), (4, 0), (6, 0), (1, 1)]
