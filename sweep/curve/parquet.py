@@ -50,11 +50,19 @@ def to_frame(records: Records, *, keep_chunks: bool = False) -> pl.DataFrame:
             columns.append(series.set(pl.Series(~records.present(name)), None))
         else:
             columns.append(pl.Series(name, records[name].tolist(), dtype=pl.String))
-    if keep_chunks:
-        for name, values in zip(CHUNKS, (records.chunk_ns, records.chunk_tokens), strict=True):
-            lists = [values[records.chunks_of(row)] for row in range(len(records))]
-            columns.append(pl.Series(name, lists, dtype=pl.List(pl.Int64)))
-    return pl.DataFrame(columns)
+    frame = pl.DataFrame(columns)
+    return pl.concat([frame, _chunk_lists(records)], how="horizontal") if keep_chunks else frame
+
+
+def _chunk_lists(records: Records) -> pl.DataFrame:
+    """`CHUNKS` as one list a row; null where a request had none."""
+    import polars as pl
+
+    row = pl.Series("row", records.chunk_rows()).set_sorted()
+    chunks = pl.DataFrame([row, *(pl.Series(name, getattr(records, name)) for name in CHUNKS)])
+    lists = chunks.group_by("row", maintain_order=True).agg(CHUNKS)
+    every_row = pl.DataFrame({"row": np.arange(len(records), dtype=np.int64)})
+    return every_row.join(lists, on="row", how="left", maintain_order="left").drop("row")
 
 
 def from_frame(frame: pl.DataFrame) -> Records:

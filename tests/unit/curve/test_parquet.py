@@ -52,6 +52,14 @@ def test_chunks_come_back_when_kept(tmp_path: Path) -> None:
     assert back.chunk_tokens.tolist() == [1, 1, 2, 4]
 
 
+def test_kept_chunks_of_no_requests_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    write_records(path, EMPTY, keep_chunks=True)
+    assert same(read_records(path), EMPTY)
+    write_records(path, from_rows(ROWS[1:2]), keep_chunks=True)
+    assert read_records(path).chunk_start.tolist() == [0, 0]
+
+
 def test_the_file_has_null_and_the_declared_types(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     write_records(path, from_rows(ROWS))
