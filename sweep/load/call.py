@@ -46,7 +46,7 @@ class Call:
         """Fixes how the request ended. The first verdict stands."""
         if self.outcome is None:
             self.outcome, self.error = outcome, error
-            self.end_ns = monotonic_ns() if end_ns is None else end_ns
+            self.end_ns = monotonic_ns() if end_ns is None else max(end_ns, self.sent_ns or 0)
         if self.ended is not None and not self.ended.done():
             self.ended.set_result(None)
 

@@ -91,7 +91,7 @@ class Line(asyncio.Protocol):
         if call is not None:
             whole = self._response.eof()
             if answer is not None:
-                answer.end(self._response, whole, max(self.sock.stamp_ns, call.sent_ns or 0))
+                answer.end(self._response, whole, self.sock.stamp_ns)
             elif call.reused and not self._response.begun:
                 call.line = None  # its performer may send it once more
                 if call.ended is not None and not call.ended.done():
