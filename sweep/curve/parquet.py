@@ -62,7 +62,7 @@ def _chunk_lists(records: Records) -> pl.DataFrame:
     chunks = pl.DataFrame([row, *(pl.Series(name, getattr(records, name)) for name in CHUNKS)])
     lists = chunks.group_by("row", maintain_order=True).agg(CHUNKS)
     every_row = pl.DataFrame({"row": np.arange(len(records), dtype=np.int64)})
-    return every_row.join(lists, on="row", how="left", maintain_order="left").drop("row")
+    return every_row.join(lists, on="row", how="left").sort("row").drop("row")
 
 
 def from_frame(frame: pl.DataFrame) -> Records:
