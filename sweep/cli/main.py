@@ -90,9 +90,11 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _fail(message: str, hint: str | None, code: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    from sweep.report.foreign import visible
+
+    print(f"error: {visible(message)}", file=sys.stderr)
     if hint:
-        print(f"hint: {hint}", file=sys.stderr)
+        print(f"hint: {visible(hint)}", file=sys.stderr)
     return code
 
 

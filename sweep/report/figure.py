@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.model import Curve
 from sweep.report import quantity, style
+from sweep.report.foreign import harmless
 from sweep.report.panel import Panel, Read, Series, draw, letters
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def figure(curve: Curve, *, heading: bool = True) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    curve = harmless(curve)
     with mpl.rc_context(style.RC):
         top, height = (0.84, style.HEIGHT_INCHES) if heading else (0.93, style.HEIGHT_INCHES * 0.93)
         drawn = Figure(figsize=(style.WIDTH_INCHES, height))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sweep.model import Curve, Fact, Point
 from sweep.report import figure, quantity, style, words
+from sweep.report.foreign import harmless
 from sweep.report.table import COLUMNS, Row, rows, slo_cell, slo_result
 
 QUESTIONS = ("scenario", "constraint", "software", "hardware", "client", "price")
@@ -19,6 +20,7 @@ def render(curve: Curve) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    curve = harmless(curve)
     environment = Environment(
         loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

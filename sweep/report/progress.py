@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sweep.model import Cell, Curve, Endpoint, Expected, Live, Plan, Point
 from sweep.report import quantity, text, words
+from sweep.report.foreign import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,7 +101,9 @@ class Watcher:
         self._stop()
 
     def planned(self, plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
-        self._say("\n".join(text.plan_lines(plan, endpoint, expected)) + "\n")
+        for line in text.plan_lines(plan, endpoint, expected):
+            self._say(visible(line))
+        self._say("")
         self._paces[plan.profile.name] = Pace(expected)
         return self._agree(plan, endpoint, expected)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sweep.model import Curve, Endpoint, Expected, Plan, Profile
 from sweep.report import quantity, words
+from sweep.report.foreign import harmless
 from sweep.report.quantity import MISSING
 from sweep.report.sketch import sketch
 from sweep.report.table import COLUMNS, FEW, GONE, MARKS, rows, slo_cell, slo_result
@@ -44,6 +45,7 @@ def result(curve: Curve, paths: Mapping[str, Path] | None = None, *, plain: bool
     """Everything a person wants to see of a finished curve, piece by piece."""
     from rich.text import Text
 
+    curve = harmless(curve)
     yield _heading(curve)
     if curve.points:
         yield points_table(curve)

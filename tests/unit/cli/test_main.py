@@ -74,6 +74,11 @@ def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
+def test_errors_carry_no_escape_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["show", "\x1b[31mred.curve.json"]) == 4
+    assert "\x1b" not in capsys.readouterr().err
+
+
 def test_version_and_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("sweep ")

@@ -89,6 +89,12 @@ def test_foreign_text_stays_text() -> None:
     svg.canvas.draw()  # type: ignore[no-untyped-call]
 
 
+def test_control_characters_do_not_break_the_svg() -> None:
+    curve = sample_curves.curve()
+    endpoint = msgspec.structs.replace(curve.endpoint, model="a\x1b[31mb\x00")
+    assert any("b" in text for text in texts(msgspec.structs.replace(curve, endpoint=endpoint)))
+
+
 def test_pyplot_is_never_loaded() -> None:
     import sys
 

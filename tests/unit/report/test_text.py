@@ -10,6 +10,7 @@ from rich.console import Console
 
 from sweep.model import Curve, Estimate, Expected
 from sweep.report import text
+from sweep.report.foreign import harmless
 from sweep.report.sketch import sketch
 
 MARKUP = "[bold red]x[/] [link=file:///etc]y"
@@ -76,3 +77,18 @@ def test_the_sketch_has_every_load_and_the_frontier(plain: bool) -> None:
 def test_no_sketch_without_interactivity() -> None:
     point = msgspec.structs.replace(sample_curves.point(1, 0), metrics={"tpot_s": {"p50": Estimate(value=None)}})
     assert sketch(sample_curves.curve([point])) == []
+
+
+def test_no_escape_sequence_of_others_reaches_the_terminal() -> None:
+    curve = sample_curves.curve()
+    evil = "a\x1b]0;title\x07\x1b[31m\u202egnp.exe\r\nerror: forged"
+    endpoint = msgspec.structs.replace(curve.endpoint, model=evil, url=evil)
+    slos = tuple(msgspec.structs.replace(slo, name=evil) for slo in curve.slos)
+    out = shown(msgspec.structs.replace(curve, endpoint=endpoint, slos=slos))
+    assert not set("\x1b\x07\r\u202e") & set(out)
+    assert not any(line.startswith("error: forged") for line in out.splitlines())
+
+
+def test_a_harmless_curve_is_left_as_it_is() -> None:
+    curve = sample_curves.curve()
+    assert harmless(curve) is curve
