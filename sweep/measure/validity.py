@@ -85,10 +85,11 @@ def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:
         if abs(held - asked) > CONCURRENCY * asked or (point.concurrency_peak or 0) > asked:
             yield Finding(code="concurrency", data={"mean": held, "asked": asked})
     ended = records.present("sent_ns") & (records["end_ns"] >= window.begin_ns) & (records["end_ns"] < window.end_ns)
-    took_s = (records["end_ns"] - records["sent_ns"])[ended] / 1e9
-    if len(took_s):
-        expected = float(took_s.sum()) / window.seconds  # throughput times mean latency
-        if abs(held - expected) > max(LITTLE, float(took_s.max()) / window.seconds) * max(held, expected):
+    took_ns = (records["end_ns"] - records["sent_ns"])[ended]
+    if len(took_ns):
+        length_ns = window.end_ns - window.begin_ns
+        expected = int(took_ns.sum()) / length_ns  # throughput times mean latency
+        if abs(held - expected) > max(LITTLE, int(took_ns.max()) / length_ns) * max(held, expected):
             yield Finding(code="littles-law", data={"held": held, "expected": expected})
     retried = int(records["retries"][records.present("retries")].sum())
     if retried:
