@@ -25,7 +25,7 @@ class Command(TyperCommand):
     """A command whose help is grouped in panels."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if EVERYTHING in args:
+        if EVERYTHING in args and not ctx.resilient_parsing:
             typer.echo(command_help(self, ctx, everything=True))
             raise typer.Exit
         return super().parse_args(ctx, args)
@@ -38,12 +38,21 @@ class Group(TyperGroup):
     """The top command: without a command's name, options belong to `run`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # the shell asks for completions
+            return super().parse_args(ctx, args)
         if not args or args[0] == EVERYTHING:
             typer.echo(group_help(self, ctx))
             raise typer.Exit
         if args[0].startswith("-") and args[0] not in OWN:
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        found = super().shell_complete(ctx, incomplete)
+        default = self.get_command(ctx, DEFAULT)
+        if default is not None and incomplete.startswith("-"):
+            found += default.shell_complete(typer.Context(default, parent=ctx), incomplete)
+        return found
 
     def get_help(self, ctx: Any) -> str:
         return group_help(self, ctx)

@@ -91,3 +91,18 @@ def test_help_loads_nothing_heavy() -> None:
     code = f"import sys; from sweep.cli.main import run; run(['--help']); print([m for m in {heavy} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"), [("sweep re", "resume"), ("sweep run --gr", "--grid"), ("sweep --endp", "--endpoint")]
+)
+def test_the_shell_completes(
+    line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_SWEEP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    with pytest.raises(SystemExit) as ended:
+        main.run([])
+    assert ended.value.code == 0
+    assert offered in capsys.readouterr().out.split()
