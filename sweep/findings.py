@@ -144,6 +144,37 @@ TABLE: dict[str, Kind] = {
         "warning", "the server reports no usage; prompt lengths are estimates", "realised ISL is unknown for this curve"
     ),
     "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
+    "moved": Kind(
+        "warning",
+        "{what} at the first load was {first:.4g} at the start and {last:.4g} at the end of the sweep",
+        "the endpoint changed meanwhile: measure again, or compare only loads measured close in time",
+    ),
+    "grid-changed": Kind(
+        "note",
+        "another grid than the nights before: {new} new, {gone} gone",
+        "new loads are judged after {learning} nights; keep the grid fixed with --grid",
+    ),
+    "nights-missing": Kind(
+        "warning", "{count} nights are missing before this one", "look at the scheduler's log; gaps are never filled in"
+    ),
+    "error-jump": Kind(
+        "warning",
+        "{share:.2%} of the requests failed, {usual:.2%} in the nights before",
+        "look at the outcomes of this night's points",
+    ),
+    "night-disqualified": Kind(
+        "warning",
+        "disqualified this night: {cells}",
+        "the night's own page says why; these loads take no part in the judgement",
+    ),
+    "system-changed": Kind(
+        "note", "{what}: {before} → {after}", "declared or read from the server; a change that begins here may be this"
+    ),
+    "not-confirmed": Kind("note", "the suspicion of {night} was not confirmed", "that night takes no part in the baseline"),
+    "recovered": Kind("note", "back at the level before {night}", "the baseline of before holds again"),
+    "nothing-to-judge": Kind(
+        "warning", "no load of this night can be judged", "every point is disqualified, or the loads are new"
+    ),
     "one-vertex": Kind(
         "note", "the frontier has one point: more load buys no throughput here", "a valid result; buy latency, not concurrency"
     ),

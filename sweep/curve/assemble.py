@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sweep.curve.artifact import as_stored
+from sweep.curve.drift import moved
 from sweep.curve.frontier import default_axis, frontier, frontiers
 from sweep.curve.setup import Declared, four_questions
 from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
@@ -55,6 +56,7 @@ def own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
     found = []
     if not complete:
         found.append(Finding(code="partial", data={"done": len(points)}))
+    found += [finding for finding in [moved(points)] if finding is not None]
     levels = {point.load.level for point in points if not point.disqualified}
     if len(levels) > 1 and len(frontier(points, default_axis(points)).vertices) == 1:
         found.append(Finding(code="one-vertex"))

@@ -21,6 +21,7 @@ NUMBERS = {
 }
 MAX_TEXT = 1000
 MAX_NUMBER = 1e15
+MAX_DEPTH = 4
 
 
 def parse(describe: str | None, settings: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
@@ -105,14 +106,16 @@ def _accelerator_list(path: str, value: Any) -> list[dict[str, Any]]:
     return [{key: _plain(f"{path}.{key}", inner) for key, inner in one.items()} for one in value]
 
 
-def _plain(path: str, value: Any) -> Any:
-    """JSON values only, of a length that a person would write."""
+def _plain(path: str, value: Any, depth: int = 0) -> Any:
+    """JSON values only, of a length and depth that a person would write."""
+    if depth > MAX_DEPTH:
+        raise UsageError(f"{path}: nested more than {MAX_DEPTH} deep", "say it flatter")
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list):
-        return [_plain(path, inner) for inner in value]
+        return [_plain(path, inner, depth + 1) for inner in value]
     if isinstance(value, dict):
-        return {key: _plain(f"{path}.{key}", inner) for key, inner in value.items()}
+        return {key: _plain(f"{path}.{key}", inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(path, value)
     if isinstance(value, str) and len(value) > MAX_TEXT:

@@ -21,7 +21,7 @@ from sweep.curve.workload import differences
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, Finding, Point
 
-OF_THE_CURVE = {"partial", "one-vertex"}  # findings that are noticed anew
+OF_THE_CURVE = {"partial", "one-vertex", "moved"}  # findings that are noticed anew
 
 
 def merge_repeats(curves: Sequence[Curve]) -> Curve:
