@@ -14,7 +14,7 @@ from types import TracebackType
 import msgspec
 import numpy as np
 
-from sweep.errors import UsageError
+from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target
 from sweep.load.health import merged, raise_descriptor_limit
 from sweep.load.shard import Order, Report, Shard, joined
@@ -23,6 +23,8 @@ from sweep.plan.arrival import OPEN
 from sweep.records import EMPTY, Records, concat
 
 CLOSE_S = 1.5
+START_S = 30.0
+BEGIN_NS = 40_000_000  # from the order to the first request: time for every worker to prepare
 SPARE_DESCRIPTORS = 64
 # `-c` instead of multiprocessing's spawn: that would import the caller's main module anew in every worker.
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(int(sys.argv[1]))"
@@ -46,6 +48,7 @@ class _Worker:
     connection: Connection
     open: Records = EMPTY
     health: Health | None = None
+    ready: bool = False
 
     def order(self, order: Order) -> None:
         try:
@@ -147,10 +150,18 @@ class Fleet:
         for number, worker in self._workers.items():
             if worker.process.poll() is not None or worker.connection.closed:
                 self._workers[number] = _spawn()
+        self._await_ready()
         busy = set()
+        begin_ns = monotonic_ns() + BEGIN_NS
         for number, worker in self._workers.items():
             shard = Shard(
-                cell=cell, endpoint=endpoint, target=self._target, run_id=run_id, worker=number, workers=len(self._workers)
+                cell=cell,
+                endpoint=endpoint,
+                target=self._target,
+                run_id=run_id,
+                begin_ns=begin_ns,
+                worker=number,
+                workers=len(self._workers),
             )
             worker.open, worker.health = EMPTY, None
             if cell.load.kind in OPEN or shard.slots:
@@ -158,6 +169,16 @@ class Fleet:
                 busy.add(number)
         self._running = Running({number: self._workers[number] for number in busy}, busy)
         return self._running
+
+    def _await_ready(self) -> None:
+        for worker in self._workers.values():
+            while not worker.ready:
+                try:
+                    if not worker.connection.poll(START_S):
+                        raise EOFError
+                    worker.ready = worker.connection.recv_bytes() is not None
+                except (EOFError, OSError):
+                    raise SweepError("a worker process did not start", "see what it says above; please report it") from None
 
     def _check(self, cell: Cell) -> None:
         load = cell.load

@@ -55,7 +55,9 @@ class Meter:
         return self.chunks_taken + len(self.chunk_ns)
 
     def feed(self, data: bytes, at_ns: int) -> None:
-        """One read. After a failure nothing more is looked at."""
+        """One read. After the end mark or a failure nothing more is looked at."""
+        if self.done or self.failed is not None:
+            return
         before = len(self.chunk_ns)
         answers = self._shape.single(data) if not self._held else None
         if answers is not None:

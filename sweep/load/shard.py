@@ -21,6 +21,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Endpoint
     target: Target
     run_id: str
+    begin_ns: int  # when the load begins, the same for all workers
     worker: int = 0
     workers: int = 1
 

@@ -40,6 +40,7 @@ PATROL_S = 0.05
 RAMP_S_PER_SLOT = 0.001
 COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
 PAUSE_S = (0.01, 1.0)
+READY = b"ready"  # a worker's first message
 ANSWERED = (Outcome.OK, Outcome.WRONG_LENGTH)
 _ARRIVALS = 1024
 
@@ -61,7 +62,6 @@ class ShardRun:
         self._tasks: set[asyncio.Task[None]] = set()
         self._end_ns: int | None = None
         self._over = asyncio.Event()
-        self._started_ns = monotonic_ns()
         self._dues = self._due_times()
         self._columns = {"cell": shard.cell.index, "repeat": shard.cell.repeat, "worker": shard.worker}
 
@@ -77,11 +77,11 @@ class ShardRun:
         async with Caller(self._shard.target, self._dialect, self._shard.run_id, self._wire, keep_alive) as self._caller:
             while self._supply.top_up():
                 pass
-            self._started_ns = monotonic_ns()
             if self._closed:
-                offsets = stagger_s(round(self._shard.cell.load.level), self._shard.cell.load.level * RAMP_S_PER_SLOT)
+                level = self._shard.cell.load.level
+                wait_s = stagger_s(round(level), level * RAMP_S_PER_SLOT) + (self._shard.begin_ns - monotonic_ns()) / 1e9
                 for slot in self._shard.slots:
-                    self._start(self._slot(float(offsets[slot])))
+                    self._start(self._slot(max(0.0, float(wait_s[slot]))))
             else:
                 self._start(self._arrivals())
             patrol, reporter = asyncio.create_task(self._patrol()), asyncio.create_task(self._report())
@@ -162,7 +162,7 @@ class ShardRun:
             offsets = offsets_ns(shard.cell.load, shard.cell.seed, first, _ARRIVALS)
             for arrival, offset in enumerate(offsets.tolist(), first):
                 if arrival % shard.workers == shard.worker:
-                    yield self._started_ns + offset
+                    yield shard.begin_ns + offset
             first += _ARRIVALS
 
     # --- both ------------------------------------------------------------------------------------------------
@@ -281,6 +281,7 @@ def main(fd: int) -> None:
 
     poster = threading.Thread(target=post, daemon=True)
     poster.start()
+    reports.put(READY)
     with contextlib.suppress(EOFError, OSError):
         while True:
             order = msgspec.msgpack.decode(connection.recv_bytes(), type=Order)

@@ -1,0 +1,160 @@
+"""A real server in a thread, for clients that own the main thread or live in other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep import dialect
+from sweep.dialect.sse import frame
+from sweep.model import Usage
+
+CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed for localhost, with its key
+
+
+class Server:
+    """An OpenAI-like server whose traits a test sets; it counts what it was sent."""
+
+    def __init__(self) -> None:
+        self.ttft_s = 0.005
+        self.itl_s = 0.002
+        self.usage = True
+        self.refuses: tuple[str, ...] = ()  # optional request fields answered with 400
+        self.names_refused = True
+        self.length: int | None = None  # answers' own length, whatever was asked
+        self.closes = False  # after every answer, without saying so
+        self.hangs_after: int | None = None  # requests answered before it falls silent
+        self.models: list[dict[str, Any]] | None = [{"id": "m", "max_model_len": 4096}]
+        self.status: tuple[str, bytes] | None = None
+        self.fails_every = 0
+        self.tokens_per_chunk = 1
+        self.asked: list[tuple[str, dict[str, str], bytes]] = []
+        self.answers = 0
+        self.port = 0
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._answer(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.strip().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        method, path, _ = first.split()
+        self.asked.append((path, headers, body))
+        if method == "GET":
+            self._get(path, writer)
+            return True
+        if self.status is not None:
+            self._plain(writer, *self.status)
+            return True
+        self.answers += 1
+        if self.fails_every and self.answers % self.fails_every == 0:
+            self._plain(writer, "500 Internal Server Error", b"no")
+            return True
+        if self.hangs_after is not None and self.answers > self.hangs_after:
+            await asyncio.sleep(30)
+        refused = [name for name in self.refuses if name.encode() in body]
+        if refused:
+            said = f"unknown field {refused[0]}" if self.names_refused else "bad request"
+            self._plain(writer, "400 Bad Request", said.encode())
+            return True
+        await self._stream(path, body, writer)
+        return not self.closes
+
+    def _get(self, path: str, writer: asyncio.StreamWriter) -> None:
+        import json
+
+        if path.endswith("/models") and self.models is not None:
+            self._plain(writer, "200 OK", json.dumps({"data": self.models}).encode(), "application/json")
+        elif path == "/version":
+            self._plain(writer, "200 OK", b'{"version":"1.2.3"}', "application/json")
+        else:
+            self._plain(writer, "404 Not Found", b"nothing here")
+
+    @staticmethod
+    def _plain(writer: asyncio.StreamWriter, status: str, body: bytes, kind: str = "text/plain") -> None:
+        writer.write(
+            f"HTTP/1.1 {status}\r\nServer: toy\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        )
+
+    async def _stream(self, path: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+        speech = dialect.get("chat" if "chat" in path else "completions")
+        ask = speech.read(body)
+        length = ask.osl if self.length is None else self.length
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await asyncio.sleep(self.ttft_s)
+        for _ in range(0, length, self.tokens_per_chunk):
+            self._frames(writer, [speech.chunk("r", "m", " tok", self.tokens_per_chunk, None)])
+            await asyncio.sleep(self.itl_s)
+        words = len(ask.prompt.split())
+        usage = Usage(prompt_tokens=10 + 2 * words, completion_tokens=length) if self.usage and ask.include_usage else None
+        self._frames(writer, speech.closing("r", "m", "length", usage))
+        writer.write(b"0\r\n\r\n")
+
+    @staticmethod
+    def _frames(writer: asyncio.StreamWriter, frames: list[tuple[str | None, bytes]]) -> None:
+        data = b"".join(frame(*each) for each in frames)
+        writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+
+@contextmanager
+def running(server: Server, context: ssl.SSLContext | None = None) -> Iterator[str]:
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+
+    async def serve() -> None:
+        listener = await asyncio.start_server(server.talk, "127.0.0.1", 0, ssl=context)
+        server.port = listener.sockets[0].getsockname()[1]
+        ready.set()
+        await stop.wait()
+        listener.close()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+    stop = asyncio.Event()
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield f"{'https' if context else 'http'}://localhost:{server.port}"
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., str]]:
+    """serve(server) or serve(server, tls=True) -> its URL, until the test ends."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start(server: Server, tls: bool = False) -> str:
+            context = None
+            if tls:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(CERTIFICATE)
+            return stack.enter_context(running(server, context))
+
+        yield start
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()

@@ -1,0 +1,227 @@
+"""Cells on real worker processes: counts conserved, ends as told, workers that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from time import monotonic_ns
+
+import numpy as np
+import pytest
+
+from sweep.errors import UsageError
+from sweep.load.client import target_from
+from sweep.load.fleet import Batch, Fleet
+from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
+from sweep.records import Records, concat
+
+PROFILE = Profile(name="t", title="t", isl=Length(mean=30), osl=Length(mean=6), dialect="chat")
+
+
+def cell(kind: str = "closed", level: float = 3, first: int = 0, **limits: float) -> Cell:
+    load = Load(kind=kind, level=level)
+    return Cell(index=0, profile=PROFILE, load=load, limits=Limits(**limits), start="cold", seed=7, first_request=first)
+
+
+def endpoint(url: str, **traits: object) -> Endpoint:
+    known = {"calibration": Calibration(tokens_per_word=2, template_tokens=10, source="usage"), "fields": ("stream_options",)}
+    return Endpoint(url=target_from(url).url, model="m", dialect="chat", **{**known, **traits})
+
+
+def drive(running, *, seconds: float, end: str = "finish") -> tuple[list[Batch], Records, int]:
+    """All batches, all done requests, and the end that was told after `seconds`."""
+    told: list[int] = []
+
+    def tell() -> None:
+        told.append(monotonic_ns())
+        running.finish(told[0]) if end == "finish" else running.abort()
+
+    timer = threading.Timer(seconds, tell)
+    timer.start()
+    batches = list(running)
+    timer.join()
+    return batches, concat([batch.done for batch in batches]), told[0]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(serve, server, workers: int) -> None:
+    url = serve(server)
+    with Fleet(target_from(url, environ={}), workers) as fleet:
+        batches, done, told = drive(fleet.measure(cell(first=100), endpoint(url), "run"), seconds=0.5)
+    outcomes = Counter(done["outcome"].tolist())
+    assert set(outcomes) <= {"ok", "cut", "unsent"}
+    assert outcomes["ok"] > 10
+    requests = done["request"]
+    assert len(np.unique(requests)) == len(requests)
+    assert requests.min() >= 100
+    assert np.all((requests - 100) % workers == done["worker"])
+    assert [batch.last for batch in batches] == [False] * (len(batches) - 1) + [True]
+    assert len(batches[-1].open) == 0
+    sent_before = done["sent_ns"] < told
+    assert np.all((done["outcome"] == "ok")[sent_before & done.present("sent_ns")])
+    started, ended = done["sent_ns"][done["outcome"] == "ok"], done["end_ns"][done["outcome"] == "ok"]
+    edges = sorted([(at, 1) for at in started] + [(at, -1) for at in ended])
+    assert max(np.cumsum([step for _, step in edges])) <= 3
+    health = batches[-1].health
+    assert health is not None
+    assert health.workers == workers
+    assert health.connections == 3
+    assert health.stamp_source == "kernel"
+
+
+def test_rows_say_what_happened(serve, server) -> None:
+    url = serve(server)
+    with Fleet(target_from(url, environ={})) as fleet:
+        batches, done, _ = drive(fleet.measure(cell(), endpoint(url), "run7"), seconds=0.5)
+    ok = done.where(done["outcome"] == "ok")
+    assert np.all(ok["isl"] == ok["isl_asked"])
+    assert np.all(ok["osl"] == 6)
+    assert np.all(ok["chunks"] == np.diff(ok.chunk_start))
+    for row in range(len(ok)):
+        times = ok.chunk_ns[ok.chunks_of(row)]
+        assert (times[0], times[-1]) == (ok["first_ns"][row], ok["last_ns"][row])
+        assert ok["max_gap_ns"][row] == np.diff(times).max()
+        assert ok["planned_ns"][row] <= ok["sent_ns"][row] <= times[0]
+        assert times[-1] <= ok["end_ns"][row]
+    numbers = [headers["x-request-id"] for _, headers, _ in server.asked]
+    assert set(numbers) >= {f"{request}-run7" for request in ok["request"]}
+    assert all(len(batch.open) <= 3 for batch in batches)
+    assert all(outcome is None for batch in batches for outcome in batch.open["outcome"])
+
+
+def test_open_snapshots_hold_the_chunks_so_far(serve, server) -> None:
+    url = serve(server)
+    server.itl_s = 0.3
+    with Fleet(target_from(url, environ={})) as fleet:
+        batches, done, _ = drive(fleet.measure(cell(level=1), endpoint(url), "run"), seconds=1.2, end="abort")
+    seen = [int(batch.open["chunks"][0]) for batch in batches if len(batch.open)]
+    assert seen == sorted(seen)
+    assert max(seen) >= 2
+    assert all(len(batch.open.chunk_ns) == batch.open["chunks"].sum() for batch in batches if len(batch.open))
+    assert done["outcome"].tolist() == ["cut"]
+    assert done["chunks"][0] == len(done.chunk_ns) >= max(seen)
+
+
+def test_abort_and_leaving_are_quick(serve, server) -> None:
+    url = serve(server)
+    server.hangs_after = 0
+    with Fleet(target_from(url, environ={})) as fleet:
+        running = fleet.measure(cell(), endpoint(url), "run")
+        next(iter(running))
+        began = time.monotonic()
+        running.close()
+        assert time.monotonic() - began < 1
+        fleet.measure(cell(), endpoint(url), "run")
+        began = time.monotonic()
+    assert time.monotonic() - began < 2
+
+
+def test_cells_follow_one_another_on_the_same_workers(serve, server) -> None:
+    url = serve(server)
+    with Fleet(target_from(url, environ={})) as fleet:
+        first = drive(fleet.measure(cell(), endpoint(url), "run"), seconds=0.3)[1]
+        began = time.monotonic()
+        running = fleet.measure(cell(level=2, first=1000), endpoint(url), "run")
+        second = drive(running, seconds=0.3)[1]
+        assert time.monotonic() - began < 2
+    assert first["request"].max() < 1000 <= second["request"].min()
+
+
+def test_a_silent_server_times_out_and_the_load_goes_on(serve, server) -> None:
+    url = serve(server)
+    server.hangs_after = 4
+    with Fleet(target_from(url, environ={})) as fleet:
+        _, done, _ = drive(fleet.measure(cell(idle_timeout_s=0.3), endpoint(url), "run"), seconds=0.7)
+    outcomes = Counter(done["outcome"].tolist())
+    assert outcomes["ok"] == 4
+    assert outcomes["timeout_idle"] >= 3
+
+
+def test_a_slow_drip_ends_at_its_deadline(serve, server) -> None:
+    url = serve(server)
+    server.itl_s = 0.2
+    with Fleet(target_from(url, environ={})) as fleet:
+        _, done, _ = drive(fleet.measure(cell(deadline_s=0.5), endpoint(url), "run"), seconds=0.6)
+    assert Counter(done["outcome"].tolist())["timeout_deadline"] >= 3
+
+
+def test_a_server_that_refuses_everything_is_not_hammered(serve, server) -> None:
+    url = serve(server)
+    server.fails_every = 1
+    with Fleet(target_from(url, environ={})) as fleet:
+        _, done, _ = drive(fleet.measure(cell(level=2), endpoint(url), "run"), seconds=0.5)
+    assert set(done["outcome"]) == {"http_error"}
+    assert len(done) <= 2 * 7  # 10, 20, … 320 ms apart
+
+
+def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(serve, server) -> None:
+    url = serve(server)
+    server.length = 4
+    with Fleet(target_from(url, environ={})) as fleet:
+        strict = drive(fleet.measure(cell(), endpoint(url, osl_honoured=True), "run"), seconds=0.3)[1]
+        free = drive(fleet.measure(cell(), endpoint(url, osl_honoured=False), "run"), seconds=0.3)[1]
+    assert "wrong_length" in strict["outcome"]
+    assert "ok" not in strict["outcome"]
+    assert "ok" in free["outcome"]
+    assert "wrong_length" not in free["outcome"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_open_loop_sends_when_planned(serve, server, workers: int) -> None:
+    url = serve(server)
+    with Fleet(target_from(url, environ={}), workers) as fleet:
+        _, done, told = drive(fleet.measure(cell("constant", 100), endpoint(url), "run"), seconds=0.5)
+    done = done.where(np.argsort(done["request"]))
+    planned = done["planned_ns"][done["worker"] == 0]
+    assert np.allclose(np.diff(planned), workers * 1e7, atol=2)
+    before = done["planned_ns"] < told
+    assert set(done["outcome"][before]) == {"ok"}
+    assert done["request"][before].tolist() == list(range(before.sum()))
+
+
+def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(serve, server) -> None:
+    url = serve(server)
+    server.itl_s = 0.5
+    with Fleet(target_from(url, environ={}), 2) as fleet:
+        running = fleet.measure(cell(level=4), endpoint(url), "run")
+        done, killed = [], False
+        for batch in running:
+            done.append(batch.done)
+            if not killed and len(batch.open) == 4:
+                os.kill(running.workers[0].process.pid, signal.SIGKILL)
+                killed = True
+            elif killed:
+                running.abort()
+        records = concat(done)
+        assert records["outcome"].tolist() == ["cut"] * 4
+        assert sorted(records["error"]) == ["the cell ended"] * 2 + ["the worker died"] * 2
+        server.itl_s = 0
+        _, after, _ = drive(fleet.measure(cell(level=4, first=50), endpoint(url), "run"), seconds=0.3)
+        assert set(after["worker"]) == {0, 1}
+
+
+def test_tls_and_no_keep_alive(serve, server) -> None:
+    url = serve(server, tls=True)
+    with Fleet(target_from(url, insecure=True, environ={})) as fleet:
+        batches, done, _ = drive(fleet.measure(cell(), endpoint(url, keep_alive=False), "run"), seconds=0.6)
+    ok = done.where(done["outcome"] == "ok")
+    assert len(ok) > 5
+    assert np.all(ok.present("connected_ns"))
+    assert np.all(ok["connected_ns"] <= ok["sent_ns"])
+    assert np.all(ok["planned_ns"] <= ok["connected_ns"])
+    health = batches[-1].health
+    assert health is not None
+    assert health.stamped_share == 1.0
+    assert health.connections is not None
+    assert health.connections >= len(ok)
+
+
+def test_loads_that_cannot_be_driven(serve, server) -> None:
+    url = serve(server)
+    with Fleet(target_from(url, environ={})) as fleet:
+        for bad in (cell("trace", 1), cell(level=0), cell(level=2.5), cell(level=10_000_000)):
+            with pytest.raises(UsageError):
+                fleet.measure(bad, endpoint(url), "run")

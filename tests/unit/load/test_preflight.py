@@ -1,0 +1,108 @@
+"""What preflight learns, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from sweep.errors import EndpointError, ModelError
+from sweep.load import preflight
+from sweep.load.client import target_from
+from sweep.load.preflight import MAX_REQUESTS, probe
+
+
+def test_a_good_server_is_known_after_four_requests(serve, server) -> None:
+    endpoint = probe(target_from(serve(server), environ={}), "chat")
+    assert (endpoint.model, endpoint.server, endpoint.version, endpoint.context_tokens) == ("m", "toy", "1.2.3", 4096)
+    assert endpoint.calibration.tokens_per_word == pytest.approx(2)
+    assert endpoint.calibration.template_tokens == pytest.approx(10)
+    assert endpoint.fields == ("stream_options", "ignore_eos", "min_tokens")
+    assert (endpoint.osl_honoured, endpoint.usage_reported, endpoint.keep_alive) == (True, True, True)
+    assert endpoint.loopback
+    assert endpoint.verified_tls is None
+    assert endpoint.rtt_s is not None
+    assert endpoint.ttft_s is not None
+    assert endpoint.tpot_s is not None
+    assert endpoint.rtt_s < endpoint.ttft_s
+    assert endpoint.probes == len(server.asked) == 4
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_refused_fields_are_left_out(serve, server, names: bool) -> None:
+    server.refuses, server.names_refused = ("ignore_eos", "min_tokens"), names
+    endpoint = probe(target_from(serve(server), environ={}), "completions")
+    assert endpoint.fields == ("stream_options",)
+    assert endpoint.facts["fields_refused"] == ["ignore_eos", "min_tokens"]
+    assert endpoint.usage_reported
+    assert len(server.asked) <= MAX_REQUESTS
+
+
+def test_a_server_that_takes_no_field_at_all(serve, server) -> None:
+    server.refuses, server.names_refused = ("stream_options", "ignore_eos", "min_tokens"), False
+    endpoint = probe(target_from(serve(server), environ={}), "completions")
+    assert endpoint.fields == ()
+    assert (endpoint.usage_reported, endpoint.osl_honoured, endpoint.calibration.source) == (False, None, "assumed")
+
+
+def test_a_server_that_answers_at_its_own_length(serve, server) -> None:
+    server.length = 5
+    assert probe(target_from(serve(server), environ={}), "chat").osl_honoured is False
+
+
+def test_a_promise_to_keep_the_connection_that_is_broken(serve, server) -> None:
+    server.closes = True
+    endpoint = probe(target_from(serve(server), environ={}), "chat")
+    assert endpoint.calibration.source == "usage"
+    assert endpoint.keep_alive in (True, False)  # a close that is seen before the second request costs nothing
+
+
+def test_no_model_several_models_and_a_named_one(serve, server) -> None:
+    url = serve(server)
+    server.models = [{"id": "a"}, {"id": "b"}]
+    with pytest.raises(ModelError, match="2 models: a, b") as error:
+        probe(target_from(url, environ={}), "chat")
+    assert "--model" in (error.value.hint or "")
+    server.models = None
+    with pytest.raises(ModelError, match="names no model"):
+        probe(target_from(url, environ={}), "chat")
+    assert probe(target_from(url, model="x", environ={}), "chat").model == "x"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "says"),
+    [
+        ("401 Unauthorized", b'{"error":{"message":"bad key sk-12345678"}}', EndpointError, "refuses the key"),
+        ("404 Not Found", b"nothing", EndpointError, "is not there"),
+        ("404 Not Found", b'{"error":{"message":"The model `m` does not exist"}}', ModelError, "does not serve 'm'"),
+        ("302 Found", b"", EndpointError, "redirects"),
+        ("500 Internal Server Error", b"<html><title>Oops</title></html>", EndpointError, "HTTP 500: Oops"),
+    ],
+)
+def test_refusals_say_what_to_do(serve, server, status: str, body: bytes, kind: type[Exception], says: str) -> None:
+    server.status = (status, body)
+    with pytest.raises(kind, match=says) as error:
+        probe(target_from(serve(server), headers=["Authorization: Bearer sk-12345678"], environ={}), "chat")
+    assert "sk-12345678" not in str(error.value)
+    assert error.value.hint
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(EndpointError, match=r"nothing answers at 127\.0\.0\.1:9"):
+        probe(target_from("http://127.0.0.1:9", environ={}), "chat")
+    with pytest.raises(EndpointError, match=r"no host called nowhere\.invalid"):
+        probe(target_from("http://nowhere.invalid", environ={}), "chat")
+
+
+def test_tls_verified_or_not_at_all(serve, server) -> None:
+    url = serve(server, tls=True)
+    with pytest.raises(EndpointError, match="not trusted: self") as error:
+        probe(target_from(url, environ={}), "chat")
+    assert "--insecure" in (error.value.hint or "")
+    endpoint = probe(target_from(url, insecure=True, environ={}), "chat")
+    assert (endpoint.verified_tls, endpoint.insecure) == (False, True)
+
+
+def test_a_server_that_says_nothing(serve, server, monkeypatch) -> None:
+    """As one without TLS does when asked for it."""
+    monkeypatch.setattr(preflight, "GET_TIMEOUT_S", 0.2)
+    with pytest.raises(EndpointError, match="does not answer"):
+        probe(target_from(serve(server).replace("http:", "https:"), environ={}), "chat")
