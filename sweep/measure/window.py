@@ -18,6 +18,7 @@ from sweep.records import Records
 
 OPEN_KINDS = frozenset({"poisson", "constant", "gamma", "trace"})
 MSER_REQUESTS = 200
+MANY = 4
 EARLY = 16  # requests a slot: a cold start of equal slots needs three
 
 Bools = NDArray[np.bool_]
@@ -76,41 +77,55 @@ def _begin(cell: Cell, records: Records, now_ns: int) -> tuple[int, str] | None:
 
 def _closed_begin(cell: Cell, records: Records, sent: NDArray[np.intp], now_ns: int) -> tuple[int, str] | None:
     sent_ns = records["sent_ns"][sent]
-    early = EARLY * slots_of(cell.load)
+    slots = slots_of(cell.load)
+    early = EARLY * slots
     while 2 * early < len(sent):  # begin needs only what led to it: the first requests usually say
         early_ns = int(np.partition(sent_ns, early)[early])
-        found = _steady_begin(cell, _Starts.of(records, sent[sent_ns < early_ns], early_ns))
+        found = _steady_begin(cell, _Starts.of(slots, records, sent[sent_ns < early_ns], early_ns))
         if found is not None:
             return found
         early *= 4
-    starts = _Starts.of(records, sent, now_ns)
+    starts = _Starts.of(slots, records, sent, now_ns)
     found = _steady_begin(cell, starts)
     if found is None and now_ns - int(sent_ns.min()) >= cell.limits.cap_s * 1e9:
-        return _begin_at_cap(cell, starts)
+        return _begin_at_cap(starts)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """How many slots have opened, and by when every one of them had come so far; NEVER while one has not."""
+    """By when every slot had come so far; NEVER while one has not.
 
-    slots: int
+    Slots that rest after failures may never all be in flight together, so that some are never seen to open. `settled_ns`
+    is when four requests a slot had ended since the last one opened: nobody waits for more slots any longer.
+    """
+
     first_token_ns: int
     first_end_ns: int
     second_end_ns: int
+    settled_ns: int
 
     @staticmethod
-    def of(records: Records, rows: NDArray[np.intp], now_ns: int) -> _Starts:
+    def of(slots: int, records: Records, rows: NDArray[np.intp], now_ns: int) -> _Starts:
         end_ns = _happened(records, "end_ns", rows, now_ns)
         answered_ns = np.minimum(_happened(records, "first_ns", rows, now_ns), end_ns)
-        chain = chains(records["sent_ns"][rows], end_ns, records["worker"][rows])
+        sent_ns = records["sent_ns"][rows]
+        chain = chains(sent_ns, end_ns, records["worker"][rows])
         second_ns = np.where(chain.second < 0, NEVER, end_ns[chain.second])
-        return _Starts(
-            len(chain.first),
-            int(answered_ns[chain.first].max(initial=0)),
-            int(end_ns[chain.first].max(initial=0)),
-            int(second_ns.max(initial=0)),
+        first_token_ns, first_end_ns, second_end_ns = (
+            int(each_ns.max()) if len(each_ns) >= slots else NEVER
+            for each_ns in (answered_ns[chain.first], end_ns[chain.first], second_ns)
         )
+        return _Starts(first_token_ns, first_end_ns, second_end_ns, _settled_ns(sent_ns[chain.first], end_ns, slots))
+
+
+def _settled_ns(opened_ns: NDArray[np.int64], end_ns: NDArray[np.int64], slots: int) -> int:
+    """The first moment at which four requests a slot had ended since a slot opened that was not the last, and none after."""
+    opened_ns = np.append(np.sort(opened_ns), NEVER)[:slots]
+    ended_ns = np.sort(end_ns)
+    last = np.searchsorted(ended_ns, opened_ns[:-1], side="right") + MANY * slots - 1
+    found_ns = np.where(last < len(ended_ns), ended_ns[np.minimum(last, len(ended_ns) - 1)], NEVER)
+    return int(found_ns[found_ns < opened_ns[1:]].min(initial=NEVER))
 
 
 def _happened(records: Records, column: str, rows: NDArray[np.intp], now_ns: int) -> NDArray[np.int64]:
@@ -121,15 +136,15 @@ def _happened(records: Records, column: str, rows: NDArray[np.intp], now_ns: int
 def _steady_begin(cell: Cell, starts: _Starts) -> tuple[int, str] | None:
     warm = cell.start == "equilibrium"
     begin_ns = starts.first_token_ns if warm else starts.second_end_ns
-    if starts.slots < slots_of(cell.load) or begin_ns == NEVER:
+    if min(begin_ns, starts.settled_ns) == NEVER:
         return None
+    if starts.settled_ns < begin_ns:
+        return starts.settled_ns, "four completions a slot; some slots were never in flight together"
     return begin_ns, "every warm request's first token" if warm else "every slot's second completion"
 
 
-def _begin_at_cap(cell: Cell, starts: _Starts) -> tuple[int, str] | None:
+def _begin_at_cap(starts: _Starts) -> tuple[int, str] | None:
     """A cell that ran out of time is published, unresolved, from the steadiest moment it had."""
-    if starts.slots < slots_of(cell.load):
-        return None
     if starts.first_end_ns != NEVER:
         return starts.first_end_ns, "every slot's first completion, since the cap came before the second"
     if starts.first_token_ns != NEVER:

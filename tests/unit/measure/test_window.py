@@ -52,8 +52,14 @@ def test_nothing_after_now_moves_the_window():
     assert place(cell(level=6), past, now_ns) == place(cell(level=6), found, now_ns)
 
 
-def test_slots_that_never_opened_leave_no_window():
-    assert place(cell(level=5), closed(4, 20 * S), 20 * S) is None
+def test_slots_that_are_never_in_flight_together_do_not_hold_the_window_up():
+    found = closed(4, 20 * S)
+    early = place(cell(level=4, duration_s=1.0), found, 20 * S)
+    window = place(cell(level=5, duration_s=1.0), found, 20 * S)
+    assert early is not None
+    assert window is not None
+    assert window.begin_ns == max(early.begin_ns, np.sort(found["end_ns"][found["end_ns"] > 3 * S // 50])[4 * 5 - 1])
+    assert place(cell(level=5), found, window.begin_ns) is None
 
 
 def test_an_equilibrium_start_is_steady_at_the_last_warm_requests_first_token():
