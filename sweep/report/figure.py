@@ -6,6 +6,9 @@ the percentile drawn. matplotlib is used through its objects, never through pypl
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,12 +61,11 @@ PANELS = (
 
 def figure(curve: Curve, *, heading: bool = True) -> Figure:
     """The figure of a curve, however few points it has; without `heading` for a page that has its own."""
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     curve = harmless(curve)
-    with mpl.rc_context(style.RC):
+    with _drawing():
         top, height = (0.84, style.HEIGHT_INCHES) if heading else (0.93, style.HEIGHT_INCHES * 0.93)
         drawn = Figure(figsize=(style.WIDTH_INCHES, height))
         FigureCanvasAgg(drawn)
@@ -82,20 +84,27 @@ def figure(curve: Curve, *, heading: bool = True) -> Figure:
 
 def save(curve: Curve, svg: Path, png: Path) -> None:
     """Both pictures of a curve; the same curve gives the same bytes of SVG."""
-    import matplotlib as mpl
-
     drawn = figure(curve)
-    with mpl.rc_context(style.RC):
+    with _drawing():
         svg.write_bytes(_svg(drawn))
         drawn.savefig(png, format="png", dpi=style.PNG_DPI, metadata={"Software": None})
 
 
 def svg_text(curve: Curve) -> str:
     """The figure as SVG, for a page that carries it inline."""
+    with _drawing():
+        return _svg(figure(curve, heading=False)).decode()
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """Our settings, whatever the user's are; a name in a script the font lacks is drawn as boxes, without a warning."""
     import matplotlib as mpl
 
-    with mpl.rc_context(style.RC):
-        return _svg(figure(curve, heading=False)).decode()
+    with mpl.rc_context(style.RC), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support .* natively")
+        yield
 
 
 def _svg(drawn: Figure) -> bytes:

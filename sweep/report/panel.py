@@ -105,9 +105,9 @@ def _scale(ax: Axes, panel: Panel, drawn: Sequence[list[Mark]]) -> None:
 
 
 def _reach(values: Sequence[float], ends: Sequence[float]) -> float:
-    """The largest value with its interval, as far as that does not dwarf the points."""
+    """The largest value with its interval, as far as that does not dwarf the points; 1 when all are 0."""
     largest = max(values)
-    return min(max([largest, *ends]), 1.25 * largest)
+    return min(max([largest, *ends]), 1.25 * largest) or 1.0
 
 
 def _plain_ticks(ax: Axes) -> None:

@@ -20,7 +20,8 @@ def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
     drawn = marks(Series("p50", quantity.interactivity, TYPICAL), quantity.by_load(curve.points))
     if not drawn:
         return []
-    right, top = max(mark.x for mark in drawn) * 1.08, max(mark.y for mark in drawn) * 1.08
+    right = (max(mark.x for mark in drawn) or 1.0) * 1.08
+    top = (max(mark.y for mark in drawn) or 1.0) * 1.08
     grid = _line(frontier(drawn, more_is_better=True), right, top)
     _points(grid, drawn, right, top)
     body = ["".join(row) for row in grid]
