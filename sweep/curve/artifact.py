@@ -5,8 +5,8 @@ History of the format:
 
 A reader takes every older version (upgraded on reading) and refuses newer ones. Fields are added, never re-meant.
 
-Floats are kept to 9 significant digits. The digest is the SHA-256 of the document without its `digest` key, as compact JSON
-with sorted keys and shortest floats, so any language can recompute it.
+Floats are kept to 9 significant digits. The digest is the SHA-256 of the file's own text without its `digest` member and without
+white space between tokens: keys are sorted already, and numbers stay as they are spelled, so any language can recompute it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ def loads(raw: bytes, name: str = "-") -> Curve:
         curve = msgspec.convert(document, Curve)
     except msgspec.ValidationError as error:
         raise ArtifactError(f"{name}: {error}", "this is not a complete curve file; get the original") from error
-
     if len(curve.points) > MAX_POINTS:
         raise ArtifactError(f"{name}: {len(curve.points)} points, more than any sweep measures", "get the original")
     if not FILE_NAME.fullmatch(curve.name):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.model import Estimate, Frontier, Load, Point, Vertex
+from sweep.model import Estimate, Frontier, Point, Vertex
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ Y = {
     "output": ("output_tok_per_s", "output throughput [tok/s]"),
     "total": ("total_tok_per_s", "total throughput [tok/s]"),
 }
+SMALLEST = 1e-100
 AXES = tuple(f"{y}/{x}" for y in Y for x in X)  # the first is the default
 
 
@@ -53,7 +54,7 @@ class Interval:
     high: float | None = None
 
     def inverted(self) -> Interval:
-        return Interval(1 / self.value, 1 / self.high if self.high else None, 1 / self.low if self.low else None)
+        return Interval(1 / self.value, _over(self.high), _over(self.low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,12 @@ def axis_named(text: str) -> str:
 
 def statistic_of(points: Iterable[Point], horizontal: Horizontal) -> str:
     """The axis' own percentile, or p50 for the whole curve when a point that counts has too few samples there."""
-    own = [point.metrics.get(horizontal.metric, {}).get(horizontal.statistic) for point in points if not point.disqualified]
-    return "p50" if any(estimate is not None and estimate.few for estimate in own) else horizontal.statistic
+    known = [
+        point.metrics[horizontal.metric] for point in points if horizontal.metric in point.metrics and not point.disqualified
+    ]
+    own = [statistics.get(horizontal.statistic) for statistics in known]
+    scarce = any(one is None or (one.few and one.value is not None) for one in own)
+    return "p50" if scarce else horizontal.statistic
 
 
 def candidates(points: Iterable[Point], horizontal: Horizontal, statistic: str, rate: str) -> list[Candidate]:
@@ -118,7 +123,7 @@ def candidates(points: Iterable[Point], horizontal: Horizontal, statistic: str, 
     for point in points:
         x, y = point.metrics.get(horizontal.metric, {}).get(statistic), point.rates.get(rate)
         if not point.disqualified and x is not None and y is not None and _positive(x) and _positive(y):
-            groups.setdefault(_group(point.load, point.start), []).append((point.id, x, y))
+            groups.setdefault((point.load.kind, point.load.level, point.start), []).append((point.id, x, y))
     found = []
     for _, members in sorted(groups.items()):
         x_interval, y_interval = pooled([x for _, x, _ in members]), pooled([y for _, _, y in members])
@@ -165,9 +170,10 @@ def surely_dominated(kept: Sequence[Candidate]) -> list[Candidate]:
     return [one for one, lost in zip(kept, beaten, strict=True) if lost]
 
 
+def _over(end: float | None) -> float | None:
+    return 1 / end if end is not None and end > SMALLEST else None
+
+
 def _positive(estimate: Estimate) -> bool:
-    return estimate.value is not None and estimate.value > 0
-
-
-def _group(load: Load, start: str) -> tuple[str, float, str]:
-    return (load.kind, load.level, start)
+    """Positive, and so is its inverse."""
+    return estimate.value is not None and SMALLEST < estimate.value < 1 / SMALLEST

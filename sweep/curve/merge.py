@@ -47,7 +47,10 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
     first = curves[0]
     for other in curves[1:]:
         _require_same_work(first, other)
-    points = as_stored(together(curves))
+    try:
+        points = as_stored(together(curves))
+    except ValueError as error:
+        raise TrustError(f"these numbers cannot be added: {error}", "one of the files is not a measurement") from None
     complete = all(curve.complete for curve in curves)
     inherited = _unique([finding for curve in curves for finding in curve.findings if finding.code not in OF_THE_CURVE])
     return msgspec.structs.replace(

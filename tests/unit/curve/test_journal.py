@@ -19,7 +19,7 @@ HEADER = journal.Header(
     tool=Tool(name="sweep", version="0.1.0", python="3.11"),
     plan=plan(),
     endpoint=ENDPOINT,
-    settings={"workers": 2},
+    settings=journal.RunSettings(workers=2),
 )
 
 
