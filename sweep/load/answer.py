@@ -16,7 +16,7 @@ WHOLE_BYTES = 8 << 20
 class Answer:
     """Feeds a call's meter from the body of its response. `more` is False once the rest does not matter."""
 
-    __slots__ = ("_body", "_call", "_dialect", "_tell", "more", "take")
+    __slots__ = ("_body", "_call", "_dialect", "_streamed", "_tell", "more")
 
     def __init__(self, call: Call, response: Response, dialect: Dialect, tell: Callable[[Call, str], str]) -> None:
         """The head of `response` is complete. `tell` makes an error's text fit to be kept."""
@@ -25,7 +25,7 @@ class Answer:
         self._tell = tell
         self._body = bytearray()
         self.more = True
-        self.take: Callable[[bytes, int], None] = self._gather
+        self._streamed = False
         call.status = response.status
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status != 200:
@@ -35,7 +35,20 @@ class Answer:
         elif "html" in kind:
             self._give_up(f"a page of type {kind} instead of an answer")
         elif kind != "application/json":
-            self.take = self._stream
+            self._streamed = True
+
+    def take(self, body: bytes, at_ns: int) -> None:
+        """A part of the body and when it came."""
+        call = self._call
+        if self._streamed:
+            call.meter.feed(body, at_ns)
+            self.more = call.meter.failed is None
+            return
+        self._body += body
+        if len(self._body) > (WHOLE_BYTES if call.status == 200 else ERROR_BYTES):
+            if call.status == 200:
+                self._give_up(f"an answer of more than {WHOLE_BYTES} bytes")
+            self.more = False
 
     def end(self, response: Response, whole: bool, at_ns: int) -> None:
         """The body has ended; `whole` False: by a closed connection before its time."""
@@ -43,7 +56,7 @@ class Answer:
         if response.status != 200:
             self._refused(response, at_ns)
             return
-        if self.take == self._stream:
+        if self._streamed:
             meter.end()
         elif whole and meter.failed is None:
             try:
@@ -55,18 +68,6 @@ class Answer:
         if error is None and outcome is Outcome.TRUNCATED:
             error = "the answer ended without a finish reason" if whole else "the connection closed inside the answer"
         call.settle(outcome, error, at_ns)
-
-    def _stream(self, body: bytes, at_ns: int) -> None:
-        self._call.meter.feed(body, at_ns)
-        if self._call.meter.failed is not None:
-            self.more = False
-
-    def _gather(self, body: bytes, _: int) -> None:
-        self._body += body
-        if len(self._body) > (WHOLE_BYTES if self._call.status == 200 else ERROR_BYTES):
-            if self._call.status == 200:
-                self._give_up(f"an answer of more than {WHOLE_BYTES} bytes")
-            self.more = False
 
     def _give_up(self, why: str) -> None:
         self._call.meter.fail(Outcome.MALFORMED, why)

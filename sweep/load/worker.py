@@ -36,7 +36,8 @@ from sweep.records import from_rows
 REPORT_S = 0.5
 REPORT_SHARE = 0.05  # of the processor, at most, goes into reports
 SLICE = 32  # requests told without a break: a quarter of a millisecond
-PATROL_S = 0.05
+PATROL_S = 0.1
+FINISH_S = 0.01
 RAMP_S_PER_SLOT = 0.001
 COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
 PAUSE_S = (0.01, 1.0)
@@ -183,21 +184,27 @@ class ShardRun:
 
     async def _patrol(self) -> None:
         """Gives up what is silent or too old, and sees when the cell is over."""
-        idle_ns, deadline_ns = round(self._limits.idle_timeout_s * 1e9), round(self._limits.deadline_s * 1e9)
+        due_ns = 0
         while True:
-            await asyncio.sleep(PATROL_S if self._end_ns is None else PATROL_S / 5)
+            await asyncio.sleep(PATROL_S if self._end_ns is None else FINISH_S)
             now_ns = monotonic_ns()
-            for call in list(self._open.values()):
-                silent_ns = call.silent_ns(now_ns)
-                if silent_ns > COMPLETE_GRACE_NS and call.meter.done:
-                    call.stop(call.meter.outcome())
-                elif silent_ns > idle_ns:
-                    outcome = Outcome.TIMEOUT_IDLE if call.sent_ns is not None else Outcome.CONNECT
-                    call.stop(outcome, f"nothing for {self._limits.idle_timeout_s:g} s")
-                elif call.age_ns(now_ns) > deadline_ns:
-                    call.stop(Outcome.TIMEOUT_DEADLINE, f"not complete after {self._limits.deadline_s:g} s")
+            if now_ns >= due_ns:
+                self._give_up_hopeless(now_ns)
+                due_ns = now_ns + round(PATROL_S * 0.9e9)
             if self._end_ns is not None and now_ns >= self._end_ns and not self._awaited(self._end_ns):
                 self._over.set()
+
+    def _give_up_hopeless(self, now_ns: int) -> None:
+        idle_ns, deadline_ns = round(self._limits.idle_timeout_s * 1e9), round(self._limits.deadline_s * 1e9)
+        for call in list(self._open.values()):
+            silent_ns = call.silent_ns(now_ns)
+            if silent_ns > COMPLETE_GRACE_NS and call.meter.done:
+                call.stop(call.meter.outcome())
+            elif silent_ns > idle_ns:
+                outcome = Outcome.TIMEOUT_IDLE if call.sent_ns is not None else Outcome.CONNECT
+                call.stop(outcome, f"nothing for {self._limits.idle_timeout_s:g} s")
+            elif call.age_ns(now_ns) > deadline_ns:
+                call.stop(Outcome.TIMEOUT_DEADLINE, f"not complete after {self._limits.deadline_s:g} s")
 
     def _awaited(self, end_ns: int) -> bool:
         """A request of the time before `end_ns` is still open."""
