@@ -143,6 +143,12 @@ TABLE: dict[str, Kind] = {
     "assumed-calibration": Kind(
         "warning", "the server reports no usage; prompt lengths are estimates", "realised ISL is unknown for this curve"
     ),
+    "endpoint-lost": Kind(
+        "warning",
+        "the endpoint stopped answering {count} times; the cells this spoilt were measured again",
+        "look at the endpoint's log; a restarted server begins cold",
+    ),
+    "token-cap": Kind("note", "the sweep ended when {tokens:,} tokens were spent", "raise --max-tokens to measure the rest"),
     "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
     "moved": Kind(
         "warning",
