@@ -74,7 +74,8 @@ def ln_cost(price: Price, count: int | None, ln_tok_per_s: Floats, ln_share: Flo
         return np.where(unreachable, np.inf, np.log(price.per_million_output_tokens) - np.where(unreachable, 0.0, ln_share))
     if not price.per_accelerator_hour or count is None:
         return None
-    return np.log(price.per_accelerator_hour * count / MILLIONS_PER_HOUR) - ln_tok_per_s
+    ln: Floats = np.log(price.per_accelerator_hour * count / MILLIONS_PER_HOUR) - ln_tok_per_s
+    return ln
 
 
 def needed_tok_per_s(price: Price, count: int | None, ceiling: float) -> float | None:

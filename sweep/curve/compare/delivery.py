@@ -1,0 +1,52 @@
+"""What one side delivers at a target, with draws of its logarithm; here for a target on the axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.curve import interpolate
+from sweep.curve.compare import fan, judge, noise
+from sweep.curve.compare.nouns import Served
+from sweep.curve.compare.plane import Plane
+from sweep.model import Estimate
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delivery:
+    """`ln`: draws of ln tok/s, −∞ where a draw does not reach the target; None where too little is known to draw."""
+
+    served: Served
+    value: float | None
+    ln: Floats | None
+    sources: tuple[noise.Source, ...] = ()
+
+
+def at_x(plane: Plane, x: float, seed: int) -> Delivery:
+    """The frontier's answer at x."""
+    answer = interpolate.at(plane.vertices, x)
+    ln = None
+    if plane.moved is not None:
+        value = -np.inf if answer.value is None else float(np.log(answer.value))
+        ln = noise.welch(value, fan.value(plane.moved, np.array(np.log(x))), plane.sources, seed)
+    served = Served(
+        label=plane.label,
+        standing=answer.standing,
+        tok_per_s=estimate(answer.value, ln),
+        attained=answer.attained,
+        ceiling=answer.ceiling,
+    )
+    return Delivery(served, answer.value, ln, plane.sources if ln is not None else ())
+
+
+def estimate(value: float | None, ln: Floats | None) -> Estimate:
+    """A value with the interval of its draws; low 0 where some draws deliver nothing, high None where some are unbounded."""
+    ends = judge.interval(ln) if ln is not None and value is not None else None
+    if value is None or ends is None:
+        return Estimate(value=value)
+    low, high = min(float(np.exp(ends[0])), value), max(float(np.exp(ends[1])), value)
+    return Estimate(value=value, low=low, high=high if np.isfinite(high) else None)

@@ -1,0 +1,105 @@
+"""How far one frontier is above another over the x that both cover: one mean ratio, and where it is won and lost.
+
+G = exp(∫ (ln F_A − ln F_B) d ln x / (ln b − ln a)) with F the log-log PCHIP (Bjøntegaard, VCEG-M33, 2001; PCHIP as in JCTVC's
+sheets). Parity: PyPI `bjontegaard` 1.3.0, bd_rate(method="pchip") over ln x, to 1e-9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.curve.compare import fan
+from sweep.model import Noun, Vertex
+
+Floats = NDArray[np.float64]
+Vertices = tuple[Vertex, ...]
+
+GRID = 2001
+
+
+class Shape(Noun, frozen=True, kw_only=True):
+    """Where a is ahead and behind by more than δ, as shares of the window in ln x; extremes as (x, ratio)."""
+
+    share_won: float
+    share_lost: float
+    best: tuple[float, float]
+    worst: tuple[float, float]
+    crossings: tuple[float, ...]
+
+
+def mean_ln_ratio(a: fan.Fan, b: fan.Fan) -> Floats:
+    """ln G of each row over the window of that row; NaN where its two frontiers share no window."""
+    low, high = np.maximum(a.first, b.first), np.minimum(a.last, b.last)
+    shared = low < high
+    width = np.where(shared, high - low, 1.0)
+    low, high = np.where(shared, low, a.first), np.where(shared, high, a.first)
+    b_low, b_high = np.where(shared, low, b.first), np.where(shared, high, b.first)
+    area = fan.integral(a, low, high) - fan.integral(b, b_low, b_high)
+    return np.where(shared, area / width, np.nan)
+
+
+def bracket(a: Vertices, b: Vertices, window: tuple[float, float]) -> tuple[float, float]:
+    """G by the measurements alone: with each frontier anywhere between what was attained and what cannot be exceeded."""
+    edges = sorted({x for x in (vertex.x for vertex in (*a, *b)) if window[0] < x < window[1]} | set(window))
+    widths = np.diff(np.log(edges))
+    middles = [float(np.sqrt(left * right)) for left, right in pairwise(edges)]
+    low_a, high_a = _steps(a, middles)
+    low_b, high_b = _steps(b, middles)
+    total = widths.sum()
+    return float(np.exp(widths @ (low_a - high_b) / total)), float(np.exp(widths @ (high_a - low_b) / total))
+
+
+def shape(a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per: float = 0.0) -> Shape:
+    """Of two frontiers as measured (fans of one row); `per` is taken off ln a/b, as ln of a's accelerators over b's."""
+    ln_x = np.linspace(np.log(window[0]), np.log(window[1]), GRID)
+    difference = _along(a, ln_x) - _along(b, ln_x) - per
+    edge = np.log1p(delta)
+    weights = np.full(GRID, 1.0)
+    weights[[0, -1]] = 0.5
+    highest, lowest = int(np.argmax(difference)), int(np.argmin(difference))
+    return Shape(
+        share_won=float(weights @ (difference > edge) / weights.sum()),
+        share_lost=float(weights @ (difference < -edge) / weights.sum()),
+        best=(float(np.exp(ln_x[highest])), float(np.exp(difference[highest]))),
+        worst=(float(np.exp(ln_x[lowest])), float(np.exp(difference[lowest]))),
+        crossings=tuple(_crossings(lambda at: float(_along(a, at)[0] - _along(b, at)[0] - per), ln_x, difference)),
+    )
+
+
+def _steps(vertices: Vertices, at: list[float]) -> tuple[Floats, Floats]:
+    """ln A and ln U at places inside the frontier's own range."""
+    x = np.array([vertex.x for vertex in vertices])
+    ln_y = np.log([vertex.y for vertex in vertices])
+    right = np.searchsorted(x, at, side="left")
+    return ln_y[right], ln_y[right - 1]
+
+
+def _along(f: fan.Fan, ln_x: Floats) -> Floats:
+    """One frontier at many places."""
+    n = len(np.atleast_1d(ln_x))
+    x, y, slopes = (np.repeat(part, n, axis=0) for part in (f.x, f.y, f.slopes))
+    many = fan.Fan(x, y, slopes, np.repeat(f.count, n))
+    return fan.value(many, np.clip(np.atleast_1d(ln_x), f.first[0], f.last[0]))
+
+
+def _crossings(difference: Callable[[Floats], float], ln_x: Floats, on_grid: Floats) -> list[float]:
+    """Where the sign changes, to 1e-9 in ln x by bisection; a stretch of exact equality counts once, at its start."""
+    found = []
+    signs = np.sign(on_grid)
+    places = np.flatnonzero(signs)
+    for left, right in pairwise(places):
+        if signs[left] == signs[right]:
+            continue
+        low, high = float(ln_x[left]), float(ln_x[right])
+        for _ in range(60):
+            middle = (low + high) / 2
+            if np.sign(difference(np.array([middle]))) == signs[left]:
+                low = middle
+            else:
+                high = middle
+        found.append(float(np.exp((low + high) / 2)))
+    return found
