@@ -11,6 +11,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from io import TextIOWrapper
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -109,6 +110,9 @@ def _where_help_is(error: Any) -> str:
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no – or ✓ shows ?
     sys.exit(run())
 
 

@@ -31,17 +31,17 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
     from sweep.report import text
     from sweep.report.progress import Watcher
 
-    documents: list[str] = []
+    documents: list[bytes] = []
 
     def done(curve: Curve, paths: dict[str, Path]) -> None:
         if json:
-            documents.append(artifact.to_json(curve).decode().rstrip("\n"))
+            documents.append(artifact.to_json(curve).rstrip(b"\n"))
         else:
             text.show(Console(highlight=False), curve, paths)
 
     def agree(plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
         if json and plan_only:
-            documents.append(msgspec.json.encode({"plan": plan, "expected": expected}).decode())
+            documents.append(msgspec.json.encode({"plan": plan, "expected": expected}))
         return yes or not is_expensive(endpoint, expected) or not _on_a_terminal() or _ask(endpoint)
 
     try:
@@ -49,7 +49,9 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
             yield watcher
     finally:
         if documents:
-            print(documents[0] if len(documents) == 1 else "[" + ",\n".join(documents) + "]")
+            whole = documents[0] if len(documents) == 1 else b"[" + b",\n".join(documents) + b"]"
+            sys.stdout.buffer.write(whole + b"\n")
+            sys.stdout.flush()
 
 
 def is_expensive(endpoint: Endpoint, expected: Expected) -> bool:

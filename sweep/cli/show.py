@@ -21,7 +21,7 @@ def show(
 
     curve = artifact.loads(sys.stdin.buffer.read()) if file == "-" else artifact.load(curve_file(file))
     if json:
-        sys.stdout.write(artifact.to_json(curve).decode())
+        sys.stdout.buffer.write(artifact.to_json(curve))
         return
     from rich.console import Console
 
