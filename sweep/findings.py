@@ -145,7 +145,7 @@ TABLE: dict[str, Kind] = {
     ),
     "endpoint-lost": Kind(
         "warning",
-        "the endpoint stopped answering {count} times; the cells this spoilt were measured again",
+        "cells measured again because the endpoint stopped answering: {count}",
         "look at the endpoint's log; a restarted server begins cold",
     ),
     "token-cap": Kind("note", "the sweep ended when {tokens:,} tokens were spent", "raise --max-tokens to measure the rest"),

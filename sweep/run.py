@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ import msgspec
 
 import sweep
 from sweep import records as rows
-from sweep.errors import EndpointError, Interrupted, TrustError, UsageError
+from sweep.errors import EndpointError, Interrupted, SweepError, TrustError, UsageError
 from sweep.model import Cell, Curve, Endpoint, Expected, Finding, Health, Live, LoadKind, Plan, Point, Profile, StartKind, Tool
 from sweep.plan import budget, grid, profile, scenario, slo
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sweep.records import Records
 
 SIMULATED = "synthetic-8b-bf16"
-RECOVERY_S = 30.0  # how long an endpoint that stopped answering is waited for
+LOSSES = 3  # how often an endpoint may stop answering before its failures count as its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +64,7 @@ class Settings:
     keep_chunks: bool = False
     dry_run: bool = False
     virtual: bool = False
+    recovery_s: float = 30.0  # how long an endpoint that stopped answering is waited for
 
 
 class Watch(Protocol):
@@ -116,14 +117,14 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
 
     Raises a SweepError for whatever a user can cause; what was measured until then is on the disk.
     """
-    from sweep.curve import declare, folder
+    from sweep.curve import declare
 
     profiles = [profile.load_profile(text) for text in settings.profiles]
     slos = [parsed for text in settings.slos for parsed in slo.parse(text)]
     levels = _levels(settings)
     plans = [_plan(settings, each, slos, levels) for each in profiles]
     declared = declare.parse(_text(settings.describe), settings.declared)
-    folder.require_writable(settings.out)
+    _require_output(settings, plans)
     with _source(settings) as source:
         spoken = {(each.dialect, each.text) for each in profiles}
         endpoints = {pair: source.probe(*pair) for pair in sorted(spoken)}
@@ -135,7 +136,8 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
                 return []
         if settings.dry_run:
             return []
-        curves = [_sweep(_begin(settings, plan, endpoint, declared), source, watch) for plan, endpoint in sweeps]
+        journals = [_begin(settings, plan, endpoint, declared) for plan, endpoint in sweeps]
+        curves = [_sweep(journal, source, watch, recovery_s=settings.recovery_s) for journal in journals]
     _judge(curves)
     return curves
 
@@ -143,6 +145,7 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
 def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> list[Curve]:
     """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring."""
     from sweep.curve import journal
+    from sweep.measure import preflight
 
     begun = journal.reopen(run_folder)
     endpoint = begun.header.endpoint
@@ -151,11 +154,13 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         model=endpoint.model,
         headers=headers,
         insecure=endpoint.insecure,
-        **begun.header.settings,
+        virtual=begun.header.settings.virtual,
+        workers=begun.header.settings.workers,
     )
     with _source(settings) as source:
-        source.probe(endpoint.dialect, begun.header.plan.profile.text)
-        curve = _sweep(begun, source, watch, resumed=True)
+        now = source.probe(endpoint.dialect, begun.header.plan.profile.text)
+        changed = preflight.changes(endpoint, now)
+        curve = _sweep(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)
     _judge([curve])
     return [curve]
 
@@ -251,12 +256,37 @@ class _Live:
 # --- one curve ---------------------------------------------------------------------------------------------------
 
 
+def _require_output(settings: Settings, plans: list[Plan]) -> None:
+    """Everything that could keep the files from being written, found before anything is asked of the endpoint."""
+    from sweep.curve import folder, journal
+
+    names = [plan.profile.name for plan in plans]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"profile {twice} is given twice", "use --repeat to measure every load more than once")
+    if settings.dry_run:
+        return
+    folder.require_writable(settings.out)
+    if settings.name is not None:
+        for plan in plans:
+            journal.require_free(settings.out / _name(settings, plan, "", ""))
+
+
+def _name(settings: Settings, plan: Plan, model: str, moment: str) -> str:
+    """Of the folder and of the files in it. Several profiles share the name asked for, each with its own ending."""
+    from sweep.curve import folder
+
+    if settings.name is None:
+        return folder.slug(f"{model}-{plan.profile.name}-{moment}")
+    return folder.slug(settings.name if len(settings.profiles) == 1 else f"{settings.name}-{plan.profile.name}")
+
+
 def _begin(settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[str, Any]) -> Journal:
     """The folder and the journal of a new curve, on the disk before the first request is measured."""
     from sweep.curve import folder, journal
 
     now = datetime.now(UTC)
-    name = folder.slug(settings.name or f"{endpoint.model}-{plan.profile.name}-{now:%Y%m%dT%H%M%SZ}")
+    name = _name(settings, plan, endpoint.model, f"{now:%Y%m%dT%H%M%SZ}")
     header = journal.Header(
         name=name,
         created_at=now.isoformat(timespec="seconds"),
@@ -266,59 +296,95 @@ def _begin(settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[st
         endpoint=endpoint,
         keep_chunks=settings.keep_chunks,
         declared=declared,
-        settings={"virtual": settings.virtual, "workers": settings.workers, "max_tokens": settings.max_tokens},
+        settings=journal.RunSettings(virtual=settings.virtual, workers=settings.workers, max_tokens=settings.max_tokens),
     )
     return journal.create(folder.create(settings.out, name), header)
 
 
-def _sweep(journal: Journal, source: Source, watch: Watch, *, resumed: bool = False) -> Curve:
-    """Cells until the curve is complete, the user stops it, the tokens are spent, or the endpoint is gone for good."""
+def _sweep(
+    journal: Journal,
+    source: Source,
+    watch: Watch,
+    *,
+    recovery_s: float,
+    resumed: bool = False,
+    findings: Iterable[Finding] = (),
+) -> Curve:
+    """Cells until the curve is complete, the user stops it, the tokens are spent, or the endpoint is gone for good.
+
+    Whatever ended it, the curve of the finished cells is written before that is raised.
+    """
+    from sweep.curve.journal import reopen
+    from sweep.measure.preflight import findings as of_endpoint
+
+    found = [*of_endpoint(journal.header.endpoint), *findings]
+    stopped: SweepError | None = None
+    try:
+        for grown in _cells(journal, source, watch, found, recovery_s, resumed):
+            journal = grown
+            watch.cell_done(journal.points[-1])
+    except KeyboardInterrupt:
+        journal = reopen(journal.folder.parent)  # a cell may have reached the disk in this very moment
+        stopped = _interrupted(journal)
+    except SweepError as error:
+        stopped = error
+    try:
+        curve, paths = _publish(journal, found, stopped)
+    except KeyboardInterrupt:
+        stopped = _interrupted(journal)
+        curve, paths = _publish(journal, found, stopped)
+    watch.curve_done(curve, paths)
+    if stopped is not None:
+        raise stopped
+    return curve
+
+
+def _interrupted(journal: Journal) -> Interrupted:
+    cells = "1 cell" if len(journal.points) == 1 else f"{len(journal.points)} cells"
+    return Interrupted(f"interrupted after {cells}", f"sweep resume {journal.folder.parent} goes on")
+
+
+def _cells(
+    journal: Journal, source: Source, watch: Watch, found: list[Finding], recovery_s: float, resumed: bool
+) -> Iterator[Journal]:
+    """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
     from sweep.curve.journal import next_request
     from sweep.curve.refine import failing, next_level
 
     header = journal.header
     measured = journal.records()
     first_request = next_request(measured, after_a_loss=resumed)
-    allowance = header.settings.get("max_tokens")
+    allowance = header.settings.max_tokens
     tokens_left = None if allowance is None else allowance - _tokens(measured)
-    stopped: EndpointError | Interrupted | None = None
-    findings: list[Finding] = []
     losses = 0
-    try:
-        while (step := next_level(header.plan, journal.points)) is not None:
-            if tokens_left is not None and tokens_left <= 0:
-                findings.append(Finding(code="token-cap", data={"tokens": allowance}))
-                break
-            cell = scenario.make_cell(
-                header.plan,
-                header.endpoint,
-                index=journal.next_index(),
-                level=step.level,
-                repeat=step.repeat,
-                first_request=first_request,
-            )
-            watch.cell_started(cell)
-            point, records = _measure(cell, header, source, watch, tokens_left)
-            first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
-            tokens_left = None if tokens_left is None else tokens_left - _tokens(records)
-            if failing(point) and losses < 3 and not source.reachable():
-                losses += 1
-                if _returned(source):
-                    continue  # the same step once more: the journal does not hold it
-                stopped = EndpointError(
+    while (step := next_level(header.plan, journal.points)) is not None:
+        if tokens_left is not None and tokens_left <= 0:
+            found.append(Finding(code="token-cap", data={"tokens": allowance}))
+            return
+        cell = scenario.make_cell(
+            header.plan,
+            header.endpoint,
+            index=journal.next_index(),
+            level=step.level,
+            repeat=step.repeat,
+            first_request=first_request,
+        )
+        watch.cell_started(cell)
+        point, records = _measure(cell, header, source, watch, tokens_left)
+        first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
+        tokens_left = None if tokens_left is None else tokens_left - _tokens(records)
+        if failing(point) and losses < LOSSES and not source.reachable():
+            losses += 1
+            if not _returned(source, recovery_s):
+                raise EndpointError(
                     f"the endpoint stopped answering at {cell.load.label}",
                     f"when it is back: sweep resume {journal.folder.parent}",
                 )
-                break
-            journal = journal.append(cell, point, records)
-            watch.cell_done(point)
-    except KeyboardInterrupt:
-        stopped = Interrupted(f"interrupted after {len(journal.points)} cells", f"sweep resume {journal.folder.parent} goes on")
-    curve, paths = _publish(journal, findings, stopped)
-    watch.curve_done(curve, paths)
-    if stopped is not None:
-        raise stopped
-    return curve
+            continue  # the same step once more: the journal does not hold it
+        journal = journal.append(cell, point, records)
+        yield journal
+    if losses:
+        found.append(Finding(code="endpoint-lost", data={"count": losses}))
 
 
 def _measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records]:
@@ -369,9 +435,9 @@ def _tokens(records: Records) -> int:
     return int(records["isl_asked"][sent].sum() + records["osl"][answered].sum())
 
 
-def _returned(source: Source) -> bool:
-    """Whether the endpoint answers again within `RECOVERY_S`."""
-    until = time.monotonic() + RECOVERY_S
+def _returned(source: Source, patience_s: float) -> bool:
+    """Whether the endpoint answers again in time."""
+    until = time.monotonic() + patience_s
     while time.monotonic() < until:
         if source.reachable():
             return True
@@ -382,9 +448,9 @@ def _returned(source: Source) -> bool:
 # --- what is left behind -----------------------------------------------------------------------------------------
 
 
-def _publish(journal: Journal, findings: list[Finding], stopped: Exception | None) -> tuple[Curve, dict[str, Path]]:
+def _publish(journal: Journal, found: list[Finding], stopped: SweepError | None) -> tuple[Curve, dict[str, Path]]:
     """The curve of what the journal holds, and its files. After an interruption only those that take no time to draw."""
-    from sweep.curve import artifact, assemble, hlog, parquet
+    from sweep.curve import artifact, assemble, hlog, parquet, refine
     from sweep.load.host import observed
 
     header, folder = journal.header, journal.folder.parent
@@ -398,8 +464,8 @@ def _publish(journal: Journal, findings: list[Finding], stopped: Exception | Non
         endpoint=header.endpoint,
         client=observed(),
         declared=header.declared,
-        findings=findings,
-        complete=stopped is None and not findings,
+        findings=found,
+        complete=refine.next_level(header.plan, journal.points) is None,
     )
     paths = {"curve": artifact.save(curve, folder)}
     paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("records.parquet", "hlog")}

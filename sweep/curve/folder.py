@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
 from pathlib import Path
 
 from sweep.errors import OutputError
 
 MAX_NAME = 120
+LEAST_FREE_BYTES = 20_000_000  # less than this a long sweep would fill
 
 
 def slug(text: str) -> str:
@@ -17,15 +20,21 @@ def slug(text: str) -> str:
 
 
 def require_writable(parent: Path) -> None:
-    """Makes `parent` where it is missing. Raises OutputError when no file can be written there."""
+    """Makes `parent` where it is missing. Raises OutputError when no file can be written there, or not enough of them."""
     probe = parent / f".writable-{os.getpid()}"
     try:
         parent.mkdir(parents=True, exist_ok=True)
         probe.write_bytes(b"\0" * 4096)
+        disk = shutil.disk_usage(parent)
     except OSError as error:
         raise OutputError(f"{parent}: {error.strerror or error}", "choose a folder that can be written with --out") from None
     finally:
-        probe.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            probe.unlink()
+    if disk.total > 0 and disk.free < LEAST_FREE_BYTES:
+        raise OutputError(
+            f"{parent}: only {disk.free / 1e6:.1f} MB are free", "free some space or choose another folder with --out"
+        )
 
 
 def create(parent: Path, name: str) -> Path:

@@ -26,8 +26,16 @@ SCHEMA = "sweep.journal/1"
 LOST_REQUESTS = 1_000_000  # more than a lost cell can have sent: a resumed sweep skips as many numbers
 
 
+class RunSettings(Noun, frozen=True, kw_only=True):
+    """How the run itself was set up, beside its plan. Never a key or a header value."""
+
+    virtual: bool = False
+    workers: int = 1
+    max_tokens: int | None = None
+
+
 class Header(Noun, frozen=True, kw_only=True):
-    """What a resumed run must know. `settings` are the run's own, never a key or a header value."""
+    """What a resumed run must know."""
 
     schema: str = SCHEMA
     name: str
@@ -38,7 +46,7 @@ class Header(Noun, frozen=True, kw_only=True):
     endpoint: Endpoint
     keep_chunks: bool = False
     declared: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)  # as `declare.parse` gives it
-    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    settings: RunSettings = RunSettings()
 
 
 class Finished(Noun, frozen=True, kw_only=True):
@@ -77,13 +85,18 @@ class Journal:
         return 1 + max((one.cell.index for one in self.finished), default=-1)
 
 
-def create(run_folder: Path, header: Header) -> Journal:
-    """Starts a journal in an existing folder. Raises OutputError when one is there already or the folder refuses."""
-    folder = run_folder / "journal"
-    if (folder / "header.json").exists():
+def require_free(run_folder: Path) -> None:
+    """Raises OutputError when the folder holds a sweep already."""
+    if (run_folder / "journal" / "header.json").exists():
         raise OutputError(
             f"{run_folder} already holds a sweep", f"`sweep resume {run_folder}` goes on with it, --name starts another"
         )
+
+
+def create(run_folder: Path, header: Header) -> Journal:
+    """Starts a journal in an existing folder. Raises OutputError when one is there already or the folder refuses."""
+    require_free(run_folder)
+    folder = run_folder / "journal"
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
