@@ -114,7 +114,7 @@ def _svg(drawn: Figure) -> bytes:
 
 
 def _heading(drawn: Figure, curve: Curve) -> None:
-    where = curve.endpoint.server or ("simulated endpoint" if curve.endpoint.simulated else curve.endpoint.url)
+    where = "simulated endpoint" if curve.endpoint.simulated else curve.endpoint.server or curve.endpoint.url
     parts = [f"profile {curve.profile.name}", where, curve.created_at[:10]]
     text: Any = drawn.text
     text(LEFT, 0.965, _short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)

@@ -33,7 +33,9 @@ class Place:
     leader: bool
 
 
+# Most wanted first: the four diagonals, then straight, then between.
 ANGLES = tuple(angle * pi / 12 for angle in (3, 9, 21, 15, 6, 18, 0, 12, 1, 11, 23, 13, 4, 8, 20, 16))
+# Pixels beyond the gap; far ones get a leader line.
 RINGS = (0.0, 6.0, 14.0, 24.0, 36.0, 52.0)
 
 
