@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from unit.measure.synthetic import S, answer, cell, closed, failure
 
 from sweep import records
-from sweep.measure import stop
+from sweep.measure import rates, stop
 from sweep.measure.window import place
 from sweep.records import Records
 
@@ -33,12 +34,45 @@ def steady() -> Records:
 
 
 def test_the_window_lasts_twenty_seconds(steady):
-    decision, now_ns = replay(cell(), steady)
+    decision, now_ns = replay(cell(start="equilibrium"), steady)
     assert decision.kind == "enough"
     assert decision.end_ns == now_ns
-    window = place(cell(), steady, now_ns)
+    window = place(cell(start="equilibrium"), steady, now_ns)
     assert window is not None
     assert 20.0 <= window.seconds < 20.6
+
+
+def cohort(one, found: Records, end_ns: int | None) -> int:
+    assert end_ns is not None
+    window = place(one, found, end_ns)
+    assert window is not None
+    return int(((found["sent_ns"] >= window.begin_ns) & (found["sent_ns"] < window.end_ns)).sum())
+
+
+def test_a_cold_closed_loop_goes_whole_rounds(steady):
+    decision, now_ns = replay(cell(), steady)
+    assert decision.end_ns is not None
+    assert 0 <= now_ns - decision.end_ns < S
+    assert cohort(cell(), steady, decision.end_ns) % 4 == 0
+    more, _ = replay(cell(requests=301), steady)
+    assert cohort(cell(requests=301), steady, more.end_ns) == 304
+
+
+def test_whole_rounds_measure_a_lockstep_without_bias():
+    """Eight slots march: prefills one after another, then all decode. A round is 3.95 s, of which 3.15 s bring tokens."""
+    rows, at_ns = [], 0
+    while at_ns < 60 * S:
+        for slot in range(8):
+            rows.append(answer(len(rows), at_ns + slot, ttft_ns=(slot + 1) * S // 10, tpot_ns=S // 20, osl=64))
+        at_ns = rows[-1]["end_ns"]
+    found, one = records.from_rows(rows), cell(level=8)
+    decision, _ = replay(one, found)
+    window = place(one, found, decision.end_ns)
+    assert window is not None
+    truth = 8 * 64 / ((8 * S // 10 + 63 * S // 20 + 1007) / 1e9)
+    assert rates.rates(found, window)["output_tok_per_s"].value == pytest.approx(truth, rel=0.01)
+    ragged = msgspec.structs.replace(window, end_ns=window.end_ns + S)
+    assert rates.rates(found, ragged)["output_tok_per_s"].value != pytest.approx(truth, rel=0.01)
 
 
 def test_or_two_end_to_end_times():
