@@ -115,8 +115,9 @@ def _left_out(curve: Curve) -> list[str]:
     out = [point for point in quantity.by_load(curve.points) if point.disqualified]
     if not out:
         return []
-    where = ", ".join(dict.fromkeys(quantity.level_in_words(point.load) for point in out))
-    return [f"{len(out)} of {len(curve.points)} points {'is' if len(out) == 1 else 'are'} disqualified: {where}."]
+    where = ", ".join(dict.fromkeys(quantity.level(point.load) for point in out))
+    load = "concurrency" if out[0].load.kind == "closed" else "load"
+    return [f"{len(out)} of {len(curve.points)} points {'is' if len(out) == 1 else 'are'} disqualified, at {load} {where}."]
 
 
 def notices(curve: Curve) -> list[Notice]:
