@@ -21,8 +21,8 @@ from sweep.measure import loglinear
 LOWEST_US = 1
 HIGHEST_US = 3_600_000_000
 DIGITS = 3
-MAX_ENCODED = 1 << 20
-MAX_PLAIN = 1 << 22
+MAX_ENCODED = 1 << 19
+MAX_PLAIN = 1 << 18  # nine bytes for each of 23,552 cells, and the header
 
 Ints = NDArray[np.int64]
 

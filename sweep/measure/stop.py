@@ -41,8 +41,8 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
     """Whether the cell may end, from the requests that ended and those in flight. Reads columns, never chunks.
 
     Enough: the window is as long as demanded (`duration_s`, else max(20 s, 2 median E2E); never below one median E2E), the
-    cohort has `requests`, and a cold closed loop has gone whole rounds; or `cap_s` is over, which leaves the point unresolved. Abort: half of the requests fail, the
-    backlog of an open loop grows, or the cap comes before a steady state.
+    cohort has `requests`, and a cold closed loop has gone whole rounds; or `cap_s` is over, which leaves the point
+    unresolved. Abort: half of the requests fail, the backlog of an open loop grows, or the cap comes before a steady state.
     """
     rows = _together(done, open)
     outcome = done["outcome"]

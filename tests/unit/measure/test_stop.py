@@ -184,3 +184,11 @@ def test_an_open_loop_beyond_capacity_is_a_verdict(ratio):
 def test_a_busy_open_loop_is_not(seed):
     decision, _ = replay(cell("poisson", 40.0, duration_s=500.0), queue(40.0, 0.9 / 40, 4500, seed), 100)
     assert decision.kind == "go"
+
+
+@pytest.mark.parametrize("kind", ["closed", "poisson", "offline", "single"])
+def test_before_anything_happened_it_goes_on(kind):
+    decision = stop.decide(cell(kind, 1.0), records.EMPTY, records.EMPTY, 0, S)
+    assert decision.kind == "go"
+    assert decision.live.ttft_p50_s is None
+    assert decision.live.output_tok_per_s is None
