@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from sweep.load.meter import Meter
 from sweep.model import Outcome, TokenSource
 
 if TYPE_CHECKING:
     from sweep.load.line import Line
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A request's columns of `records.py`, as far as the process that performed it knows them."""
+
+    request: int
+    planned_ns: int
+    connected_ns: int | None
+    sent_ns: int | None
+    first_ns: int | None
+    first_answer_ns: int | None
+    last_ns: int | None
+    end_ns: int | None
+    isl_asked: int
+    isl: int | None
+    osl_asked: int
+    osl: int | None
+    token_source: str
+    first_tokens: int | None
+    cached_tokens: int | None
+    chunks: int
+    events_per_read_max: int | None
+    retries: int
+    outcome: str | None
+    status: int | None
+    error: str | None
+    chunk_ns: bytes
+    chunk_tokens: bytes
 
 
 class Call:
@@ -68,38 +97,37 @@ class Call:
         heard_ns = self.line.sock.stamp_ns if self.line is not None else 0
         return now_ns - max(heard_ns, self.sent_ns or self.planned_ns)
 
-    def row(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """This request's row, beside the `columns` of its shard; only chunks not handed out before come along."""
+    def row(self) -> Row:
+        """This request as the records know it; only chunks not handed out before come along."""
         meter = self.meter
         chunk_ns, chunk_tokens = meter.take()
         osl, source = meter.tokens()
         usage = meter.usage
-        return {
-            **columns,
-            "request": self.number,
-            "planned_ns": self.planned_ns,
-            "connected_ns": self.connected_ns,
-            "sent_ns": self.sent_ns,
-            "first_ns": meter.first_ns,
-            "first_answer_ns": meter.answer_ns,
-            "last_ns": meter.last_ns,
-            "end_ns": self.end_ns,
-            "isl_asked": self.isl_asked,
-            "isl": usage.prompt_tokens if usage else None,
-            "osl_asked": self.osl_asked,
-            "osl": osl,
-            "token_source": source.value,
-            "first_tokens": meter.first_tokens,
-            "cached_tokens": usage.cached_tokens if usage else None,
-            "chunks": meter.chunks,
-            "events_per_read_max": meter.per_read_max or None,
-            "retries": self.retries,
-            "outcome": self.outcome.value if self.outcome else None,
-            "status": self.status,
-            "error": self.error,
-            "chunk_ns": chunk_ns,
-            "chunk_tokens": chunk_tokens,
-        }
+        return Row(
+            self.number,
+            self.planned_ns,
+            self.connected_ns,
+            self.sent_ns,
+            meter.first_ns,
+            meter.answer_ns,
+            meter.last_ns,
+            self.end_ns,
+            self.isl_asked,
+            usage.prompt_tokens if usage else None,
+            self.osl_asked,
+            osl,
+            source.value,
+            meter.first_tokens,
+            usage.cached_tokens if usage else None,
+            meter.chunks_taken,
+            meter.per_read_max or None,
+            self.retries,
+            self.outcome.value if self.outcome else None,
+            self.status,
+            self.error,
+            chunk_ns.tobytes(),
+            chunk_tokens.tobytes(),
+        )
 
     def judge_length(self) -> None:
         """An answer of another length than asked is no success at a server that can keep to it."""

@@ -17,7 +17,7 @@ import numpy as np
 from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target
 from sweep.load.health import merged, raise_descriptor_limit
-from sweep.load.shard import Order, Report, Shard, joined
+from sweep.load.shard import Order, Report, Shard, joined, records_of
 from sweep.model import Cell, Endpoint, Health, Outcome
 from sweep.plan.arrival import OPEN
 from sweep.records import EMPTY, Records, concat
@@ -62,6 +62,7 @@ class Running:
     """A cell under way. Iterate over its batches until the last one, which carries its health."""
 
     workers: dict[int, _Worker]
+    columns: dict[str, int]
     busy: set[int] = field(default_factory=set)
 
     def finish(self, end_ns: int) -> None:
@@ -102,12 +103,16 @@ class Running:
         try:
             report = msgspec.msgpack.decode(connection.recv_bytes(), type=Report)
         except (EOFError, OSError):
+            connection.close()
             done, worker.open = _given_up(worker.open), EMPTY
             at_ns = monotonic_ns()
             self.busy.discard(number)
         else:
-            done = joined(worker.open, _told(report.done))
-            worker.open = joined(worker.open, _told(report.open))
+            columns = {**self.columns, "worker": number}
+            done = joined(worker.open, records_of(report.done, **columns))
+            # What ended while the worker was telling is told as open once more: its outcome belongs to the next report.
+            still = records_of(report.open, **columns)
+            worker.open = joined(worker.open, still.replace(outcome=np.full(len(still), None, object)))
             at_ns, worker.health = report.at_ns, report.health
             if report.last:
                 self.busy.discard(number)
@@ -115,10 +120,6 @@ class Running:
         health = merged([each.health for each in self.workers.values() if each.health is not None]) if last else None
         in_flight = concat([each.open for each in self.workers.values()])
         return Batch(number, at_ns, done, in_flight, last, health)
-
-
-def _told(slices: list[bytes]) -> Records:
-    return concat([Records.from_bytes(each) for each in slices])
 
 
 def _given_up(records: Records) -> Records:
@@ -149,6 +150,9 @@ class Fleet:
             self._running.close()
         for number, worker in self._workers.items():
             if worker.process.poll() is not None or worker.connection.closed:
+                worker.process.kill()
+                worker.process.wait()
+                worker.connection.close()
                 self._workers[number] = _spawn()
         self._await_ready()
         busy = set()
@@ -167,7 +171,9 @@ class Fleet:
             if cell.load.kind in OPEN or shard.slots:
                 worker.order(Order(command="measure", shard=shard))
                 busy.add(number)
-        self._running = Running({number: self._workers[number] for number in busy}, busy)
+        self._running = Running(
+            {number: self._workers[number] for number in busy}, {"cell": cell.index, "repeat": cell.repeat}, busy
+        )
         return self._running
 
     def _await_ready(self) -> None:

@@ -7,9 +7,10 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from sweep.load.call import Row
 from sweep.load.client import Target
 from sweep.model import Cell, Endpoint, Health
-from sweep.records import Records, null_of
+from sweep.records import Records, from_rows, null_of
 
 Command = Literal["measure", "finish", "abort"]
 
@@ -40,13 +41,30 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """From a worker to the fleet. Both records hold only the chunks that no earlier report held."""
+    """From a worker to the fleet: rows in slices, which hold only the chunks that no earlier report held."""
 
     at_ns: int
     done: list[bytes]
     open: list[bytes]
     last: bool = False
     health: Health | None = None
+
+
+_rows = msgspec.msgpack.Decoder(list[Row]).decode
+
+
+def records_of(slices: list[bytes], **columns: int) -> Records:
+    """What a report tells, as records; `columns` are the same in every row."""
+    return from_rows(
+        {
+            **columns,
+            **msgspec.structs.asdict(row),
+            "chunk_ns": np.frombuffer(row.chunk_ns, np.int64),
+            "chunk_tokens": np.frombuffer(row.chunk_tokens, np.int64),
+        }
+        for part in slices
+        for row in _rows(part)
+    )
 
 
 def joined(earlier: Records, now: Records) -> Records:

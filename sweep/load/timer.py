@@ -71,16 +71,3 @@ class Alarm:
         with contextlib.suppress(BlockingIOError):
             os.read(self._fd, 8)
             self._ring()
-
-
-async def until(at_ns: int) -> None:
-    """Waits until `at_ns` (CLOCK_MONOTONIC)."""
-    if at_ns <= monotonic_ns():
-        return
-    due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    alarm = Alarm(lambda: None if due.done() else due.set_result(None))
-    try:
-        alarm.set(at_ns)
-        await due
-    finally:
-        alarm.close()
