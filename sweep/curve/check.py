@@ -23,6 +23,7 @@ from sweep.measure import histogram, joint
 from sweep.measure.quantile import QUANTILES
 from sweep.model import Curve, Frontier, Point
 
+MAX_LIMIT_S = 1e9
 HISTOGRAM_ERROR = 1.5e-3  # three digits, and the samples were rounded to µs
 
 
@@ -112,6 +113,9 @@ def _table_problems(point: Point) -> Iterator[str]:
     if table.n + table.failed != point.cohort:
         yield f"point {point.id}: the joint table holds {table.n + table.failed} requests for a cohort of {point.cohort}"
     for result in point.slos:
+        if any(not 0 <= part.bound.limit_s <= MAX_LIMIT_S for part in result.bounds):
+            yield f"point {point.id}: {result.slo} has an impossible bound"
+            continue
         bracket = joint.good(table, [bound.bound for bound in result.bounds])
         if not bracket.low <= result.good <= bracket.high:
             said = f"{result.good} requests meet {result.slo}"

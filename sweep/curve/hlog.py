@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sweep.curve.files import write_atomically
-from sweep.curve.stored import histogram_of
+from sweep.curve.stored import DAMAGED, histogram_of
+from sweep.errors import ArtifactError
 from sweep.measure import histogram
 from sweep.model import Curve, Point
 
@@ -21,7 +22,7 @@ def save(curve: Curve, path: Path) -> None:
 
 
 def text(curve: Curve) -> str:
-    """The whole file. Raises ArtifactError for a histogram that does not hold."""
+    """The whole file. Raises ArtifactError for a histogram or a time that does not hold."""
     began = [_seconds(point.started_at) for point in curve.points]
     start = min(began, default=_seconds(curve.created_at))
     head = (
@@ -44,4 +45,7 @@ def _line(point: Point, name: str, start_s: float) -> str:
 
 
 def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError):
+        raise ArtifactError(f"{moment[:40]!r} is not a time", DAMAGED) from None

@@ -144,7 +144,7 @@ def _share(parts: Sequence[Estimate]) -> Estimate:
     n, n_eff = sum(part.n for part in parts), sum(part.n_eff or part.n for part in parts)
     if n == 0:
         return Estimate(value=None, few=True)
-    value = sum(round((part.value or 0.0) * part.n) for part in parts) / n
+    value = sum(round(min(max(part.value or 0.0, 0.0), 1.0) * part.n) for part in parts) / n
     low, high = quantile.proportion_limits(value, n_eff)
     return Estimate(value=value, low=low, high=high, n=n, n_eff=n_eff, few=n < quantile.MIN_MEDIAN)
 

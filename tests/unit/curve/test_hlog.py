@@ -49,3 +49,8 @@ def test_a_curve_without_points_has_a_head_only() -> None:
 def test_a_damaged_histogram_is_named() -> None:
     with pytest.raises(ArtifactError, match=r"point c1\.0, ttft_s"):
         hlog.text(with_histogram("HISTFAAA"))
+
+
+def test_a_time_that_is_none_is_named() -> None:
+    with pytest.raises(ArtifactError, match="'yesterday' is not a time"):
+        hlog.text(curve(point(1, started_at="yesterday")))
