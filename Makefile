@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: setup sweep test check e2e bench examples clean
+.PHONY: setup sweep test check e2e bench examples docs clean
 
 setup: $(VENV)/.ready
 
@@ -31,6 +31,9 @@ bench: setup            ## benchmarks; they print tables and never fail the suit
 
 examples: setup         ## regenerate reports/examples and the README's picture
 	$(BIN)/python reports/examples/make.py
+
+docs: setup             ## regenerate the command reference
+	$(BIN)/python -m sweep.cli.reference > docs/cli.md
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
