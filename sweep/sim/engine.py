@@ -27,7 +27,7 @@ from sweep.sim.sequence import NONE, Ints, Sequence, joined
 
 BUDGET_TOKENS = 8192
 MAX_SEQUENCES = 512
-HISTORY_STEPS = 1 << 17  # step ends kept before looking which are still needed
+HISTORY_STEPS = 1 << 16  # so often it is looked which step ends are still needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +320,7 @@ class Engine:
 
     def _forget(self) -> None:
         """Drop step ends that no run can ask for any more."""
-        if len(self._ends) < HISTORY_STEPS:
+        if self._index % HISTORY_STEPS:
             return
         oldest = min((s.run_step for s in self.running.values() if s.decoding), default=self._index)
         gone = oldest - self._ends_base

@@ -1,6 +1,7 @@
 """What an endpoint can do wrong, each to a share of the requests and reproducible by seed.
 
-A request has a fault when a hash of (seed, request, fault) falls below the fault's share; faults are independent.
+A request has a fault when a hash of (seed, request, fault) falls below the fault's share; faults are independent. Answers
+that are not streamed know only refusals and the early stop.
 """
 
 from __future__ import annotations

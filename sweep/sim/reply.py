@@ -66,7 +66,7 @@ class Reply:
         self._space = "no_space" not in self._faults
         self._comment = b": keep-alive" + self._newline * 2 if "comments" in self._faults else b""
         self._osl = row.osl
-        self._strike = manner.faults.place(row.request, row.osl)  # tokens before the fault that strikes midway
+        self._strike = manner.faults.place(row.key, row.osl)  # tokens before the fault that strikes midway
         self._struck = False
         self._reasoning = round(manner.reasoning * row.osl)
         self._made = 0  # tokens made by the engine
@@ -204,7 +204,7 @@ class Reply:
         if last:
             data += http.LAST_CHUNK
         if "split" in self._faults and self._later is None and len(data) > 1:
-            cut = 1 + self._manner.faults.place(self.row.request + self._made, len(data) - 1)
+            cut = 1 + self._manner.faults.place(self.row.key + self._made, len(data) - 1)
             self._connection.write(data[:cut])
             self._later = []
             data = data[cut:]

@@ -16,15 +16,16 @@ import msgspec
 
 from sweep.errors import OutputError
 
-KEPT = 20_000
+KEPT_CHUNKS = 4_000_000
 
 
 @dataclass(slots=True)
 class Row:
-    """One request. `outcome` is ok, left (by the client), or the fault that ended it."""
+    """One request. `key` is what its faults are drawn by; `outcome` is ok, left (by the client), or the fault that ended it."""
 
     id: str | None
     request: int
+    key: int
     dialect: str
     prompt_tokens: int
     osl: int
@@ -48,16 +49,24 @@ class Row:
 
 
 class Log:
-    """The last requests in memory, and all of them in a file when one is named."""
+    """The last requests in memory, and all of them in a file when one is named. Reading it holds the server up."""
 
     def __init__(self, path: str | None = None) -> None:
-        self.rows: deque[Row] = deque(maxlen=KEPT)
+        self.rows: deque[Row] = deque()
+        self._chunks = 0
         self._file = _created(path) if path else None
 
     def add(self, row: Row) -> None:
         self.rows.append(row)
+        self._chunks += len(row.step_ns)
+        while self._chunks > KEPT_CHUNKS:
+            self._chunks -= len(self.rows.popleft().step_ns)
         if self._file:
             self._file.write(row.to_json() + b"\n")
+
+    def clear(self) -> None:
+        self.rows.clear()
+        self._chunks = 0
 
     def lines(self) -> bytes:
         return b"".join(row.to_json() + b"\n" for row in self.rows)

@@ -308,6 +308,14 @@ def test_a_fault_is_what_it_says(fault):
     assert not app.backend.stages[0].engine.pool.held
 
 
+def test_a_fault_belongs_to_the_number_the_client_gave():
+    options = Options(faults=("rate_limited=0.5",), seed=4)
+    app, raws = answers(options, *(asked(1, X_Request_Id=f"{n}-run") for n in range(12)))
+    _, swar = answers(options, *(asked(1, X_Request_Id=f"{n}-run") for n in reversed(range(12))))
+    assert [raw.split()[1] for raw in raws] == [raw.split()[1] for raw in reversed(swar)]
+    assert 0 < sum(row.outcome == "rate_limited" for row in app.log.rows) < 12
+
+
 def test_a_role_comes_before_the_first_token_only_as_a_fault():
     async def first(app: App, port: int) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
