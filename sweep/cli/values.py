@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sweep.errors import UsageError
+
+if TYPE_CHECKING:
+    from sweep.curve.cost import Price
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -58,3 +62,46 @@ def arrival_kind(text: str) -> Literal["poisson", "constant"]:
     if text not in kinds:
         raise UsageError(f"--arrivals: expected poisson or constant, got {text!r}", "poisson is what independent users do")
     return kinds[text]
+
+
+def number(text: str, flag: str) -> float:
+    """Finite and above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", f"see `sweep compare --help` for {flag}")
+    return value
+
+
+def places(text: str | None, flag: str) -> tuple[float, ...]:
+    """`20,50,100`."""
+    return () if text is None else tuple(number(part.strip(), flag) for part in text.split(","))
+
+
+def weighted(text: str | None, flag: str) -> dict[float, float]:
+    """`20=3,50=1`."""
+    if text is None:
+        return {}
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {number(x.strip(), flag): number(weight.strip(), flag) for x, _, weight in pairs}
+
+
+def accelerator_counts(texts: Iterable[str], flag: str) -> dict[str, int]:
+    """`A=8`, one a curve."""
+    found = {}
+    for text in texts:
+        label, _, amount = text.partition("=")
+        value = number(amount.strip(), flag)
+        if value != int(value):
+            raise UsageError(f"{flag}: expected a whole number, got {amount!r}", f"for instance {flag} A=8")
+        found[label.strip()] = int(value)
+    return found
+
+
+def prices(texts: Iterable[str]) -> dict[str, Price]:
+    """`A=2.5`, one a curve."""
+    from sweep.curve import cost
+
+    return dict(cost.parse(text) for text in texts)

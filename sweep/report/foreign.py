@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from sweep.model import Curve
+from sweep.model import Noun
+
+N = TypeVar("N", bound=Noun)
 
 # C0 and C1 controls, DEL, and what turns the direction of writing around
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -19,11 +21,11 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_SHOWN, text)
 
 
-def harmless(curve: Curve) -> Curve:
-    """The curve with every text in it visible; the same object when it already is, as nearly all are."""
-    plain = msgspec.to_builtins(curve)
+def harmless(noun: N) -> N:
+    """A curve, or any noun, with every text in it visible; the same object when it already is, as nearly all are."""
+    plain = msgspec.to_builtins(noun)
     cleaned = _cleaned(plain)
-    return curve if cleaned == plain else msgspec.convert(cleaned, Curve)
+    return noun if cleaned == plain else msgspec.convert(cleaned, type(noun))
 
 
 def _cleaned(value: Any) -> Any:

@@ -39,8 +39,17 @@ def at_x(plane: Plane, x: float, seed: int) -> Delivery:
         tok_per_s=estimate(answer.value, ln),
         attained=answer.attained,
         ceiling=answer.ceiling,
+        loads=_around(plane, x),
     )
     return Delivery(served, answer.value, ln, plane.sources if ln is not None else ())
+
+
+def _around(plane: Plane, x: float) -> tuple[float, ...]:
+    """The loads of the vertices at both sides of x, the lower load first."""
+    right = next((vertex for vertex in plane.vertices if vertex.x >= x), None)
+    left = next((vertex for vertex in reversed(plane.vertices) if vertex.x <= x), None)
+    names = {name for vertex in (left, right) if vertex is not None for name in vertex.points}
+    return tuple(sorted({point.load.level for point in plane.curve.points if point.id in names}))
 
 
 def estimate(value: float | None, ln: Floats | None) -> Estimate:

@@ -58,6 +58,7 @@ def under(plane: Plane, slo: Slo, seed: int) -> Delivery:
         load=picked.highest.level if picked.highest else None,
         measured_load=picked.highest.level if picked.highest else None,
         fails_at=beyond.level if beyond else None,
+        loads=(best.level, *([beyond.level] if beyond else [])),
         attainment=best.attainment.value,
     )
     edge = picked.boundary

@@ -26,6 +26,7 @@ class Side(Noun, frozen=True, kw_only=True):
     measured_at: str
     digest: str | None
     accelerators: int | None
+    runs: int  # of a load, at least; with one, nothing is known of how runs differ
     price_per_accelerator_hour: float | None = None
     price_per_million_output_tokens: float | None = None
     currency: str | None = None
@@ -54,7 +55,8 @@ class Served(Noun, frozen=True, kw_only=True):
     """What one side delivers at a target, as a whole system; good tokens only under an SLO.
 
     `attained` was measured, `ceiling` cannot be exceeded if more load never brings less; None: no measurement says.
-    `load` is the highest that meets an SLO (interpolated), `measured_load` the highest measured one that does.
+    `load` is the highest that meets an SLO (interpolated), `measured_load` the highest measured one that does. `loads` are the
+    measured ones that the answer rests on.
     """
 
     label: str
@@ -65,6 +67,7 @@ class Served(Noun, frozen=True, kw_only=True):
     load: float | None = None
     measured_load: float | None = None
     fails_at: float | None = None
+    loads: tuple[float, ...] = ()
     attainment: float | None = None
     cost_per_million: Estimate | None = None
 

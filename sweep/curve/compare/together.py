@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from string import ascii_uppercase
@@ -117,12 +118,18 @@ def _sides(labelled: Mapping[str, Curve], prices: Mapping[str, Price], counts: M
                 measured_at=curve.created_at,
                 digest=curve.digest,
                 accelerators=counted.get(label, accelerators(curve)),
+                runs=_runs(curve),
                 price_per_accelerator_hour=price.per_accelerator_hour,
                 price_per_million_output_tokens=price.per_million_output_tokens,
                 currency=price.currency or declared.currency,
             )
         )
     return tuple(made)
+
+
+def _runs(curve: Curve) -> int:
+    levels = Counter(point.load.level for point in curve.points if not point.disqualified)
+    return min(levels.values(), default=0)
 
 
 def _basis(sides: Sequence[Side]) -> dict[str, float]:
@@ -196,3 +203,12 @@ def _gain(a: Plane, b: Plane, basis: Mapping[str, float], delta: float, seed: in
     pair = Pair(value, draws, math.log(least) - per, math.log(most) - per)
     shape = gain.shape(a.still, b.still, shared, delta, per)
     return Gain(a=a.label, b=b.label, window=shared, ratio=ratio_of(pair), **msgspec.structs.asdict(shape))
+
+
+def unmet(compared: Comparison) -> list[str]:
+    """The targets asked for that no curve is shown to meet."""
+    return [
+        answer.target.name
+        for answer in compared.answers
+        if answer.target.demanded and all(served.tok_per_s.value is None for served in answer.served)
+    ]

@@ -1,0 +1,1 @@
+"""A comparison as words, tables, a figure: for terminal, Markdown and page alike."""

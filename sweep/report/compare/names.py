@@ -1,0 +1,80 @@
+"""What sides, targets and units are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sweep.curve.compare.nouns import Comparison, Ratio, Side, Target
+from sweep.model import Estimate
+from sweep.report import quantity
+
+MISSING = quantity.MISSING
+CALLS = {"better": "{a} better", "worse": "{b} better", "equivalent": "equivalent", "inconclusive": "undecided"}
+
+
+def side(each: Side) -> str:
+    """`A (name)`."""
+    return f"{each.label} ({short(each.name)})"
+
+
+def short(text: str, limit: int = 44) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def x_unit(compared: Comparison) -> str:
+    """`tok/s/user` of `… [tok/s/user, TTFT included]`."""
+    found = re.search(r"\[([^,\]]+)", compared.x_label)
+    return found[1] if found else ""
+
+
+def target(each: Target, compared: Comparison) -> str:
+    if each.slo is not None:
+        return quantity.slo_name(each.slo)
+    return f"{each.x:g} {x_unit(compared)}".strip()
+
+
+def targets(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; an SLO with a comma of its own is kept apart by semicolons."""
+    if len(names) == 1:
+        return names[0]
+    comma = "; " if any("," in name for name in names) else ", "
+    return f"{comma.join(names[:-1])} and {names[-1]}"
+
+
+def rate_unit(compared: Comparison) -> str:
+    per = "/accelerator" if compared.basis == "accelerator" else ""
+    return f"tok/s{per}"
+
+
+def money(value: float | None, compared: Comparison) -> str:
+    if value is None:
+        return MISSING
+    currency = f" {compared.currency}" if compared.currency else ""
+    return f"{quantity.significant(value)}{currency}"
+
+
+def span(low: float | None, high: float | None, scale: float = 1.0) -> str:
+    """`0.91 to 1.30`, `at least 0.91`, `at most 1.30`."""
+    if low is None and high is None:
+        return MISSING
+    if high is None:
+        return f"at least {quantity.significant(low * scale)}" if low is not None else MISSING
+    top = quantity.significant(high * scale)
+    return f"at most {top}" if low is None else f"{quantity.significant(low * scale)} to {top}"
+
+
+def estimate_span(each: Estimate | None, scale: float = 1.0) -> str:
+    if each is None or (each.low is None and each.high is None):
+        return MISSING
+    return span(each.low, each.high, scale)
+
+
+def ratio(each: Ratio) -> str:
+    """`1.34× (95 % 1.21 to 1.50; by the measurements alone 0.84 to 1.63)`."""
+    if each.value is None:
+        return "no ratio"
+    said = [f"95 % {span(each.low, each.high)}"] if each.low is not None or each.high is not None else ["no interval"]
+    if each.least is not None or each.most is not None:
+        said.append(f"by the measurements alone {span(each.least, each.most)}")
+    return f"{quantity.significant(each.value)}× ({'; '.join(said)})"

@@ -1,0 +1,243 @@
+"""A comparison as tables of text, the same for terminal, Markdown and page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweep.curve.compare import fair
+from sweep.curve.compare.nouns import Answer, Comparison
+from sweep.model import Curve, Fact
+from sweep.report import quantity
+from sweep.report.compare import names, words
+from sweep.report.compare.names import MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`left`: how many of the first columns hold words, not numbers."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int = 1
+    note: str = ""
+
+
+def sides(compared: Comparison) -> Table:
+    rows = tuple(
+        (
+            side.label,
+            names.short(side.name),
+            names.short(side.model),
+            side.measured_at[:10],
+            MISSING if side.accelerators is None else f"{side.accelerators:,}",
+            _price(side.price_per_accelerator_hour, side.price_per_million_output_tokens, side.currency),
+        )
+        for side in compared.sides
+    )
+    return Table("Who is compared", ("", "curve", "model", "measured", "accelerators", "price"), rows, 4)
+
+
+def targets(compared: Comparison) -> Table:
+    """One row for each side at each target."""
+    priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
+    unit = names.rate_unit(compared)
+    head = ("target", "", unit, "95 %", "measurements alone", *(("cost / M tok", "95 %") if priced else ()), "how")
+    rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced)]
+    note = "Under an SLO, good tokens only. Measurements alone: from what was attained to what cannot be exceeded."
+    return Table("At the targets", head, tuple(rows), 2, note)
+
+
+def _answer_rows(compared: Comparison, each: Answer, priced: bool) -> list[tuple[str, ...]]:
+    made = []
+    for place, served in enumerate(each.served):
+        side = next(side for side in compared.sides if side.label == served.label)
+        per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
+        value = served.tok_per_s.value
+        cost = served.cost_per_million
+        money = (names.money(cost.value if cost else None, compared), names.estimate_span(cost)) if priced else ()
+        made.append(
+            (
+                names.target(each.target, compared) if place == 0 else "",
+                served.label,
+                MISSING if value is None else quantity.significant(value * per),
+                names.estimate_span(served.tok_per_s, per),
+                names.span(served.attained, served.ceiling, per),
+                *money,
+                words.standing(served),
+            )
+        )
+    return made
+
+
+def verdicts(compared: Comparison) -> Table:
+    titles = {each.target.name: names.target(each.target, compared) for each in compared.answers}
+    rows = tuple(
+        (
+            titles[verdict.target],
+            f"{verdict.of} {verdict.a}/{verdict.b}",
+            MISSING if verdict.ratio.value is None else f"{quantity.significant(verdict.ratio.value)}×",
+            names.span(verdict.ratio.low, verdict.ratio.high),
+            names.span(verdict.ratio.least, verdict.ratio.most),
+            _p(verdict.p_differs),
+            _p(verdict.p_equivalent),
+            words.call(verdict),
+        )
+        for verdict in compared.verdicts
+    )
+    edge = f"{compared.delta * 100:g} %"
+    note = (
+        f"Equivalent: surely within {edge} (TOST). p-values are adjusted by Holm over all rows of a kind; "
+        "below 0.05 decides. Ratios of throughput: more is better; of cost: less is."
+    )
+    head = ("target", "ratio of", "ratio", "95 %", "measurements alone", "p differs", "p equivalent", "verdict")
+    return Table("Verdicts", head, rows, 2, note)
+
+
+def loads(compared: Comparison) -> Table | None:
+    """The highest load that meets each SLO."""
+    rows = []
+    for each in compared.answers:
+        if each.target.slo is None:
+            continue
+        for place, served in enumerate(each.served):
+            rows.append(
+                (
+                    names.target(each.target, compared) if place == 0 else "",
+                    served.label,
+                    _level(served.measured_load),
+                    _level(served.load),
+                    _level(served.fails_at),
+                    quantity.percent(served.attainment),
+                )
+            )
+    if not rows:
+        return None
+    head = ("SLO", "", "met at", "holds up to", "next measured", "requests within it")
+    return Table("Highest load that meets each SLO", head, tuple(rows), 2, "Holds up to: interpolated between the two loads.")
+
+
+def gains(compared: Comparison) -> Table:
+    rows = tuple(
+        (
+            f"{each.a}/{each.b}",
+            MISSING
+            if each.window is None
+            else f"{quantity.significant(each.window[0])} to {quantity.significant(each.window[1])}",
+            MISSING if each.ratio.value is None else f"{quantity.significant(each.ratio.value)}×",
+            names.span(each.ratio.low, each.ratio.high),
+            names.span(each.ratio.least, each.ratio.most),
+            quantity.percent(each.share_won),
+            quantity.percent(each.share_lost),
+            _extreme(each.best),
+            _extreme(each.worst),
+            ", ".join(quantity.significant(x) for x in each.crossings) or "never",
+        )
+        for each in compared.gains
+    )
+    edge = f"{compared.delta * 100:g} %"
+    head = (
+        "",
+        names.x_unit(compared),
+        "mean ratio",
+        "95 %",
+        "measurements alone",
+        f"ahead > {edge}",
+        f"behind > {edge}",
+        "best",
+        "worst",
+        "level at",
+    )
+    return Table(
+        "Over the whole curve (BD-gain)", head, rows, 1, "Shares of the common window, in ln x. Best and worst: ratio at x."
+    )
+
+
+def costs(compared: Comparison) -> Table | None:
+    """Demand-weighted cost and what a cost ceiling buys."""
+    if not compared.demand and not compared.within:
+        return None
+    within = {each.label: each for each in compared.within}
+    demand = {each.label: each for each in compared.demand}
+    rows = []
+    for side in compared.sides:
+        mix, best = demand.get(side.label), within.get(side.label)
+        cost = mix.cost_per_million if mix else None
+        rows.append(
+            (
+                side.label,
+                names.money(cost.value if cost else None, compared),
+                names.estimate_span(cost),
+                quantity.percent(mix.unreachable_share if mix else None),
+                quantity.significant(best.x if best else None),
+                quantity.significant(best.measured_x if best else None),
+            )
+        )
+    ceiling = (
+        f"best {names.x_unit(compared)} under {names.money(compared.within[0].cost_ceiling, compared)}"
+        if compared.within
+        else "best under a ceiling"
+    )
+    head = ("", "cost of the mix / M tok", "95 %", "of it out of reach", ceiling, "measured")
+    return Table("Cost", head, tuple(rows), 1, "The mix's cost is over what is in reach.")
+
+
+def questions(curves: Sequence[Curve], compared: Comparison) -> list[Table]:
+    """The four questions, each a table with one column a curve."""
+    labelled: Mapping[str, Curve] = {side.label: curve for side, curve in zip(compared.sides, curves, strict=True)}
+    made = []
+    for section, answers in fair.side_by_side(labelled).items():
+        rows = tuple((key.replace("_", " "), *(_fact(by_label[label]) for label in labelled)) for key, by_label in answers)
+        stated = tuple(row for row in rows if any(cell != UNSTATED for cell in row[1:]))
+        unstated = [row[0] for row in rows if row not in stated]
+        note = f"Nobody states: {', '.join(unstated)}." if unstated else ""
+        made.append(Table(section, ("", *labelled), stated, 1 + len(labelled), note))
+    return made
+
+
+UNSTATED = "not stated"
+
+
+def _fact(fact: Fact) -> str:
+    return UNSTATED if fact.value is None else fact_text(fact.value) + (" (declared)" if fact.known == "declared" else "")
+
+
+def fact_text(value: Any) -> str:
+    """A stored answer for people."""
+    if value is None:
+        return UNSTATED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {fact_text(part)}" for key, part in value.items() if part is not None) or UNSTATED
+    if isinstance(value, list | tuple):
+        return ", ".join(fact_text(part) for part in value) or "none"
+    return str(value)
+
+
+def all_of(compared: Comparison, curves: Sequence[Curve]) -> list[Table]:
+    made = [sides(compared), targets(compared), verdicts(compared), loads(compared), gains(compared), costs(compared)]
+    return [table for table in (*made, *questions(curves, compared)) if table is not None and table.rows]
+
+
+def _price(hour: float | None, token: float | None, currency: str | None) -> str:
+    unit = f" {currency}" if currency else ""
+    if token is not None:
+        return f"{quantity.significant(token)}{unit} / M tok"
+    return MISSING if hour is None else f"{quantity.significant(hour)}{unit} / acc. h"
+
+
+def _p(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def _level(value: float | None) -> str:
+    return MISSING if value is None else quantity.significant(value)
+
+
+def _extreme(place: tuple[float, float] | None) -> str:
+    return MISSING if place is None else f"{quantity.significant(place[1])}× at {quantity.significant(place[0])}"

@@ -1,0 +1,69 @@
+"""A comparison on a terminal, as rich renderables of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sweep.curve.compare.nouns import Comparison
+from sweep.model import Curve
+from sweep.report.compare import tables, words
+from sweep.report.foreign import harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+
+def show(console: Console, compared: Comparison, curves: Sequence[Curve]) -> None:
+    for piece in pieces(harmless(compared), [harmless(curve) for curve in curves]):
+        console.print(piece)
+
+
+def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    unfair = [line for line in words.caveats(compared) if line.startswith("UNFAIR")]
+    if unfair:
+        yield Text("\n".join(unfair) + "\n", style="bold red")
+    yield Text(words.answer(compared) + "\n", style="bold")
+    for table in (tables.sides(compared), tables.targets(compared), tables.verdicts(compared), tables.loads(compared)):
+        if table is not None and table.rows:
+            yield _drawn(table)
+            yield Text()
+    for title, lines in (
+        ("Over the whole curve", [words.gain(compared, each) for each in compared.gains]),
+        ("What would make it surer", words.surer(compared)),
+        ("To bear in mind", [line for line in words.caveats(compared) if line not in unfair]),
+    ):
+        if lines:
+            yield Text(title, style="bold")
+            for line in lines:
+                yield Padding(Text(line), (0, 0, 0, 2))
+            yield Text()
+    costs = tables.costs(compared)
+    if costs is not None:
+        yield _drawn(costs)
+        yield Text()
+    yield Text("The four questions", style="bold")
+    for table in tables.questions(curves, compared):
+        if table.rows:
+            yield _drawn(table)
+
+
+def _drawn(table: tables.Table) -> Table:
+    from rich import box
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    made = Drawn(
+        title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    for place, head in enumerate(table.head):
+        made.add_column(
+            Text(head, style="dim"), justify="left" if place < table.left or place == len(table.head) - 1 else "right"
+        )
+    for row in table.rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made
