@@ -70,16 +70,19 @@ def pick(curve: Curve, slo: Slo) -> Pick:
     above = None if highest is None or highest + 1 == len(loads) else highest + 1
     return Pick(
         slo=slo,
-        verdict="met"
-        if meeting
-        else "undecided"
-        if any(load.verdict == "undecided" for load in loads) or not loads
-        else "missed",
+        verdict=_overall([load.verdict for load in loads]),
         highest=None if highest is None else loads[highest],
         boundary=None if highest is None or above is None else boundary(groups[highest], groups[above], slo),
         best=max((load for load in loads if load.goodput_req_per_s.value), key=_goodput, default=None),
         loads=loads,
     )
+
+
+def _overall(verdicts: Sequence[Verdict3]) -> Verdict3:
+    """Met by some load; missed only when every load misses it."""
+    if "met" in verdicts:
+        return "met"
+    return "missed" if verdicts and set(verdicts) == {"missed"} else "undecided"
 
 
 def judged(level: float, repeats: Sequence[Point], slo: Slo) -> Judged:
