@@ -5,7 +5,9 @@ The public API, lazily: importing `sweep` imports nothing heavy.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -23,3 +25,14 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'sweep' has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, "sweep.model")), name)
+
+
+class _Package(ModuleType):
+    """Importing the rooms `run` and `load` must not put them where the functions of the same names are."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
