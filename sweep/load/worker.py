@@ -17,11 +17,12 @@ from collections.abc import AsyncIterator, Iterator
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from time import monotonic_ns, process_time_ns
+from typing import TypeVar
 
 import msgspec
 
 from sweep import dialect
-from sweep.load.call import Call
+from sweep.load.call import Call, Row
 from sweep.load.caller import Caller
 from sweep.load.health import Observer, raise_descriptor_limit
 from sweep.load.shard import Order, Report, Shard
@@ -45,6 +46,9 @@ ANSWERED = (Outcome.OK, Outcome.WRONG_LENGTH)
 _ARRIVALS = 1024
 
 
+T = TypeVar("T")
+
+
 class ShardRun:
     """Runs on the loop that creates it. `reports` takes encoded `Report`s."""
 
@@ -58,7 +62,7 @@ class ShardRun:
         self._observer = Observer(self._wire)
         self._supply = Supply(shard, self._dialect, self._observer.reads)
         self._open: dict[int, Call] = {}
-        self._done: list[Call] = []
+        self._done: list[Row] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._end_ns: int | None = None
         self._over = asyncio.Event()
@@ -181,8 +185,9 @@ class ShardRun:
 
     def _ended(self, call: Call) -> None:
         self._open.pop(call.number, None)
-        self._done.append(call)
-        call.body = b""
+        if self._shard.endpoint.osl_honoured:
+            call.judge_length()
+        self._done.append(call.row())
 
     async def _patrol(self) -> None:
         """Gives up what is silent or too old, and sees when the cell is over."""
@@ -226,16 +231,13 @@ class ShardRun:
         """Reports in slices: between two of them the loop attends to the sockets."""
         ended, self._done = self._done, []
         still = list(self._open.values())
-        if self._shard.endpoint.osl_honoured:
-            for call in ended:
-                call.judge_length()
-        done = [msgspec.msgpack.encode([call.row() for call in part]) async for part in _slices(ended)]
+        done = [msgspec.msgpack.encode(part) async for part in _slices(ended)]
         open_ = [msgspec.msgpack.encode([call.row() for call in part]) async for part in _slices(still)]
         health = self._observer.health(self._shard.endpoint.keep_alive) if last else None
         self._reports.put(msgspec.msgpack.encode(Report(at_ns=monotonic_ns(), done=done, open=open_, last=last, health=health)))
 
 
-async def _slices(calls: list[Call]) -> AsyncIterator[list[Call]]:
+async def _slices(calls: list[T]) -> AsyncIterator[list[T]]:
     for first in range(0, len(calls), SLICE):
         if first:
             await asyncio.sleep(0)
