@@ -15,10 +15,16 @@ import sys
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sweep.load import preflight
+from sweep.load.client import target_from
+from sweep.load.fleet import Fleet
+from sweep.load.fleet import Running as RealRunning
 from sweep.model import Cell, Length, Limits, Load, Profile
 from sweep.records import concat
 from sweep.sim.server import start
+from sweep.sim.virtual import Running as VirtualRunning
 from sweep.sim.virtual import Source
 
 SLOTS = (1, 16, 64, 256)
@@ -94,6 +100,34 @@ def wire(streams: int = 200, tokens: int = 500) -> bool:
     return per_core >= EVENTS_PER_S
 
 
+def agreement(rate_per_s: float = 7.5, seconds: float = 20.0) -> bool:
+    """Half of what the preset can take of 1024/256; whether the virtual mean lies in the interval of the real one."""
+    profile = Profile(name="half", title="", isl=Length(mean=1024), osl=Length(mean=256), dialect="completions")
+    cell = Cell(index=0, profile=profile, load=Load(kind="poisson", level=rate_per_s), limits=Limits(), start="cold", seed=1)
+    source = Source(NAMES["8b"])
+    virtual_s = _ttft_s(source.measure(cell), seconds * 10)
+    with start(NAMES["8b"]) as process, Fleet(target := target_from(process.url)) as fleet:
+        endpoint = preflight.probe(target, "completions")
+        real_s = _ttft_s(fleet.measure(cell, endpoint, "bench"), seconds)
+    half_width_s = 1.96 * real_s.std() / np.sqrt(len(real_s))
+    print(f"mean TTFT: virtual {virtual_s.mean() * 1e3:.2f} ms, real {real_s.mean() * 1e3:.2f} ± {half_width_s * 1e3:.2f} ms")
+    return bool(abs(virtual_s.mean() - real_s.mean()) <= half_width_s)
+
+
+def _ttft_s(running: VirtualRunning | RealRunning, seconds: float) -> NDArray[np.float64]:
+    """TTFT of the requests due in the first seconds."""
+    parts = []
+    end_ns: int | None = None
+    for batch in running:
+        parts.append(batch.done)
+        if end_ns is None:
+            end_ns = batch.at_ns + round(seconds * 1e9)
+            running.finish(end_ns)
+    records = concat(parts)
+    ok = records["outcome"] == "ok"
+    return np.asarray((records["first_ns"] - records["planned_ns"])[ok] / 1e9)
+
+
 def _drain(selector: selectors.BaseSelector, streams: int) -> int:
     events = 0
     while streams:
@@ -122,7 +156,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def main() -> int:
-    parts = {"reference": reference, "wire": wire}
+    parts = {"reference": reference, "wire": wire, "agreement": agreement}
     chosen = sys.argv[1:] or list(parts)
     results = [parts[name]() for name in chosen]
     return 0 if all(results) else 1

@@ -70,7 +70,7 @@ class Options:
             if value is True:
                 told.append(flag)
             else:
-                told += [f"{flag}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+                told += [f"{flag}={each}" for each in (value if isinstance(value, tuple | list) else (value,))]
         return told
 
 
