@@ -20,7 +20,7 @@ import msgspec
 
 import sweep
 from sweep import records as rows
-from sweep.errors import EndpointError, Interrupted, SweepError, TrustError, UsageError
+from sweep.errors import EndpointError, Interrupted, ProfileError, SweepError, TrustError, UsageError
 from sweep.model import Cell, Curve, Endpoint, Expected, Finding, Health, Live, LoadKind, Plan, Point, Profile, StartKind, Tool
 from sweep.plan import budget, grid, profile, scenario, slo
 
@@ -41,6 +41,7 @@ class Settings:
     endpoint: str
     profiles: tuple[str, ...] = ("1k-1k",)
     model: str | None = None
+    dialect: str | None = None  # None: as the profile says
     slos: tuple[str, ...] = ()
     grid: str | None = None
     rate: str | None = None
@@ -119,13 +120,13 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
     """
     from sweep.curve import declare
 
-    profiles = [profile.load_profile(text) for text in settings.profiles]
+    profiles = _profiles(settings)
     slos = [parsed for text in settings.slos for parsed in slo.parse(text)]
     levels = _levels(settings)
     plans = [_plan(settings, each, slos, levels) for each in profiles]
     declared = declare.parse(_text(settings.describe), settings.declared)
-    _require_output(settings, plans)
     with _source(settings) as source:
+        _require_output(settings, plans)
         spoken = {(each.dialect, each.text) for each in profiles}
         endpoints = {pair: source.probe(*pair) for pair in sorted(spoken)}
         sweeps = [(plan, endpoints[plan.profile.dialect, plan.profile.text]) for plan in plans]
@@ -163,6 +164,22 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         curve = _sweep(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)
     _judge([curve])
     return [curve]
+
+
+def _profiles(settings: Settings) -> list[Profile]:
+    """The workloads, each in a dialect that is known."""
+    from sweep import dialect
+
+    loaded = [profile.load_profile(text) for text in settings.profiles]
+    if settings.dialect is not None:
+        dialect.get(settings.dialect)
+        return [msgspec.structs.replace(each, dialect=settings.dialect) for each in loaded]
+    for each in loaded:
+        try:
+            dialect.get(each.dialect)
+        except UsageError as error:
+            raise ProfileError(f"profile {each.name}: $.dialect: {error.message}", error.hint) from None
+    return loaded
 
 
 def _levels(settings: Settings) -> tuple[float, ...] | None:
