@@ -77,7 +77,7 @@ def reference() -> bool:
     return good
 
 
-def wire(streams: int = 200, tokens: int = 500) -> bool:
+def wire(streams: int = 300, tokens: int = 300) -> bool:
     """Drains many streams; whether the server could sustain the rate asked for on one core."""
     with start(NAMES["8b"]) as process:
         host, _, port = process.url.removeprefix("http://").partition(":")

@@ -65,7 +65,6 @@ class Reply:
         self._newline = b"\r\n" if "crlf" in self._faults else b"\n"
         self._space = "no_space" not in self._faults
         self._comment = b": keep-alive" + self._newline * 2 if "comments" in self._faults else b""
-        self._osl = row.osl
         self._strike = manner.faults.place(row.key, row.osl)  # tokens before the fault that strikes midway
         self._struck = False
         self._reasoning = round(manner.reasoning * row.osl)
