@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from nights import nights as made_up  # noqa: E402
-from nights import worsenings  # noqa: E402
+from nights import nights as made_up  # type: ignore[import-not-found]
+from nights import worsenings
 
-from sweep.curve.nightly.history import comparable  # noqa: E402
-from sweep.curve.nightly.judge import Rules, judge  # noqa: E402
-from sweep.curve.nightly.metric import DEFAULT, parse  # noqa: E402
-from sweep.model import History  # noqa: E402
+from sweep.curve.nightly.history import comparable
+from sweep.curve.nightly.judge import Rules, judge
+from sweep.curve.nightly.metric import DEFAULT, parse
+from sweep.model import History
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ LOSSES = (
 
 
 def lossy(loss: Loss, seed: int) -> Floats:
-    y = worsenings(STEP + AFTER, seed)
+    y: Floats = worsenings(STEP + AFTER, seed)
     loss.apply(y[STEP:])
     return y
 

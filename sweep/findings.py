@@ -178,6 +178,11 @@ TABLE: dict[str, Kind] = {
     ),
     "not-confirmed": Kind("note", "the suspicion of {night} was not confirmed", "that night takes no part in the baseline"),
     "recovered": Kind("note", "back at the level before {night}", "the baseline of before holds again"),
+    "remeasured": Kind(
+        "note",
+        "measured again at once, the suspicion {holds}",
+        "the night's noise is shared by what is measured at once: only the next night, or a restart of the server, confirms",
+    ),
     "nothing-to-judge": Kind(
         "warning", "no load of this night can be judged", "every point is disqualified, or the loads are new"
     ),

@@ -24,7 +24,9 @@ def usual(metric: str, level: float) -> float:
     return {"output_tok_per_s": level / tpot, "ttft_p50": 0.05 + 0.002 * level, "tpot_p50": tpot}[metric]
 
 
-def worsenings(nights: int, seed: int, *, metrics: int = 3, loads: int = 12, shared: float = 0.01, own: float = 0.02) -> np.ndarray:
+def worsenings(
+    nights: int, seed: int, *, metrics: int = 3, loads: int = 12, shared: float = 0.01, own: float = 0.02
+) -> np.ndarray:
     """Noise, nights × metrics × loads on the log scale: one draw a night and metric, one more for each point."""
     rng = np.random.default_rng(seed)
     return rng.normal(0, shared, (nights, metrics, 1)) + rng.normal(0, own, (nights, metrics, loads))
@@ -72,7 +74,10 @@ def night(
         osl_mean=1024.0,
         facts={"software.version": "0.31", **{key.replace("__", "."): value for key, value in facts.items()}},
         cells=cells,
-        frontier=tuple((1 / usual("tpot_p50", level), usual("output_tok_per_s", level)) for level in levels),
+        frontier=tuple(
+            (1 / usual("tpot_p50", level) / float(np.exp(tpot)), usual("output_tok_per_s", level) / float(np.exp(output)))
+            for level, output, tpot in zip(levels, moved[0], moved[2], strict=True)
+        ),
         frontier_labels=("interactivity p50 [tok/s/user]", "output throughput [tok/s]"),
     )
 

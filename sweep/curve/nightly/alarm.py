@@ -16,13 +16,14 @@ from scipy import special
 from sweep.curve.nightly.metric import Metric
 from sweep.curve.nightly.series import Floats, Series
 from sweep.curve.nightly.tracks import Reference, Tested, curve_track, point_track
-from sweep.model import Direction, Night, Suspect
+from sweep.model import Change, Direction, Night, Suspect
 
 CONFIRM = 0.005
 ERRORS = "errors"
 ERROR_RISE = 0.005  # share of requests, above the worst night of the baseline
 ERROR_P = 1e-4
 
+SIGNS: dict[Direction, float] = {"worse": 1.0, "better": -1.0}
 Key = tuple[str, str, str | None, Direction]
 
 
@@ -57,6 +58,17 @@ def confirmed(table: Series, against: Reference, nights: Sequence[int], suspects
     return [suspect for suspect in again if key(suspect) in pending]
 
 
+def in_full(table: Series, before: Reference, nights: Sequence[int], change: Change) -> tuple[Suspect, ...]:
+    """What a change comes to, by all its nights: also figures that were not suspected at first. Points of a curve that moved
+    as a whole are not listed singly."""
+    figures = before.judgeable(table.y[nights[-1]])
+    moved = _beyond(table, before, table.y[list(nights)], Shares(CONFIRM / len(table.metrics), CONFIRM / max(1, figures)))
+    moved = [one for one in moved if one.direction == change.direction]
+    whole = {one.metric for one in moved if one.track == "curve"}
+    found = {key(one): one for one in (*change.suspects, *moved) if one.cell is None or one.metric not in whole}
+    return tuple(found.values())
+
+
 def limit(metric: Metric, tested: Tested, place: int, share: float) -> float:
     """The effect that raises an alarm: significant, and large enough to matter."""
     significant = -float(special.stdtrit(tested.freedom[place], share)) * float(tested.error[place])
@@ -67,7 +79,7 @@ def _beyond(table: Series, against: Reference, nights: Floats, allowed: Shares) 
     curve, point = curve_track(against, nights), point_track(against, nights)
     floors = np.log1p([metric.floor for metric in table.metrics])
     found = []
-    for direction, sign in (("worse", 1.0), ("better", -1.0)):
+    for direction, sign in SIGNS.items():
         for tested, share, wide in ((curve, allowed.curve, floors), (point, allowed.point, floors[:, None])):
             p = tested.p_worse if direction == "worse" else tested.p_better
             hit = (p < share) & (sign * tested.effect > wide)  # NaN is never a hit

@@ -51,7 +51,7 @@ def began(x: Floats) -> int:
 
 def noise(values: Floats) -> float:
     """Standard deviation between neighbours, which a few jumps hardly move."""
-    return float(np.median(np.abs(np.diff(values)))) / (0.6745 * np.sqrt(2))
+    return float(np.median(np.abs(np.diff(values))) / (0.6745 * np.sqrt(2)))
 
 
 def _cost(values: Floats) -> float:

@@ -25,6 +25,7 @@ from sweep.model import Change, Finding, History, Judgement, Night, NightVerdict
 
 BASELINE_NIGHTS = 20
 SPREAD_NIGHTS = 60  # a night's noise is a property of the rig: it is learned over longer than the level
+DATED_OVER = 60
 PATIENCE = 2
 RETURN = 2  # nights that, averaged, end a change …
 NEAR = 0.4  # … when no more than so much of it is left
@@ -80,6 +81,7 @@ class _Replay:
     open: Change | None = None
     changes: list[Change] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)  # of the level before each change
+    befores: list[Reference] = field(default_factory=list)  # what each change is measured against
     judged: list[Judgement] = field(default_factory=list)
     bands: list[Band | None] = field(default_factory=list)
 
@@ -209,13 +211,15 @@ class _Replay:
         self.changes.append(self.open)
         known = (*self.levels[-1], *self.held, night)
         self.levels[-1] = [each for each in self.levels[-1] if each < self.open.began]
+        self.befores.append(self.against(self.levels))
         self.levels.append([each for each in known if each >= self.open.began and self.has_figures(each)])
         self.pending.clear()
         self.held.clear()
         return "regressed" if worse else "improved"
 
     def date(self, change: Change, start: int, until: int) -> int:
-        """When the strongest of the suspects began, between the level's first night and `until`, both included."""
+        """When the strongest of the suspects began: in the last `DATED_OVER` nights of its level, up to and with `until`."""
+        start = max(start, until - DATED_OVER)
         strongest = min(change.suspects, key=lambda suspect: suspect.p)
         if strongest.track == "errors":
             return change.suspected
@@ -229,7 +233,11 @@ class _Replay:
         change = self.changes[place]
         following = [later.began for later in self.changes[place + 1 : place + 2]]
         until = min([len(self.nights), change.confirmed + MIN_NIGHTS, change.ended or len(self.nights), *following]) - 1
-        return msgspec.structs.replace(change, began=self.date(change, self.starts[place], max(until, change.confirmed)))
+        until = max(until, change.confirmed)
+        began = self.date(change, self.starts[place], until)
+        since = [each for each in range(began, until + 1) if self.has_figures(each)]
+        suspects = alarm.in_full(self.table, self.befores[place], since, change) if since else change.suspects
+        return msgspec.structs.replace(change, began=began, suspects=suspects)
 
     def returned(self, change: Change) -> bool:
         """Whether the last nights lie, in every changed figure, at the level before: under `NEAR` of the way to the new one."""
@@ -237,7 +245,9 @@ class _Replay:
         if not earlier or recent[0] <= change.confirmed:
             return False
         against = self.against(self.levels[:-1])
-        return all(self.moved(against, recent, suspect) < NEAR * self.moved(against, earlier, suspect) for suspect in change.suspects)
+        return all(
+            self.moved(against, recent, suspect) < NEAR * self.moved(against, earlier, suspect) for suspect in change.suspects
+        )
 
     def moved(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
         """How far these nights lie from the reference in one figure, in the direction of the suspicion."""

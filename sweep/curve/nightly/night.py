@@ -127,7 +127,7 @@ def _night(sparse: _Sparse, file: str) -> Night:
         profile=sparse.profile,
         plan=sparse.plan,
         # must_match reads nothing of a curve that this does not have
-        workload={**must_match(cast(Curve, sparse)), "dialect": sparse.endpoint.dialect},
+        workload={**must_match(cast("Curve", sparse)), "dialect": sparse.endpoint.dialect},
         isl_mean=_pooled(point.isl for point in sparse.points),
         osl_mean=_pooled(point.osl for point in sparse.points),
         facts=_facts(sparse),

@@ -40,7 +40,9 @@ def median(values: Floats, axis: int) -> Floats:
     """The median of what is there; NaN where nothing is."""
     ordered = np.sort(values, axis=axis)  # NaN come last
     count = np.isfinite(values).sum(axis=axis, keepdims=True)
-    low, high = (np.take_along_axis(ordered, np.maximum(place, 0), axis) for place in ((count - 1) // 2, count // 2 - (count == 0)))
+    low, high = (
+        np.take_along_axis(ordered, np.maximum(place, 0), axis) for place in ((count - 1) // 2, count // 2 - (count == 0))
+    )
     middle: Floats = np.squeeze((low + high) / 2, axis)
     return middle
 
@@ -50,7 +52,8 @@ def mean(values: Floats, axis: int) -> Floats:
     there = np.isfinite(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
-    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    result: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return result
 
 
 def against_the_others(values: Floats) -> Floats:

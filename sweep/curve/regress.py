@@ -1,0 +1,104 @@
+"""Has the curve moved? The nightly judgement from files, and what follows from it for a script (MEASUREMENT §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sweep.curve.nightly import history as files
+from sweep.curve.nightly import night as reading
+from sweep.curve.nightly.judge import BASELINE_NIGHTS, Rules, judge
+from sweep.curve.nightly.metric import DEFAULT, parse
+from sweep.errors import TrustError, UsageError
+from sweep.model import Curve, Finding, History, Judgement, Load, Night
+
+NIGHTS_PER_ALARM = 120
+
+
+def rules(metrics: Iterable[str] = (), *, baseline: str | None = None, nights_per_alarm: int = NIGHTS_PER_ALARM) -> Rules:
+    """`baseline`: `last:20`, or a curve file that every night is compared with. Raises UsageError, ArtifactError."""
+    chosen = tuple(parse(name) for name in dict.fromkeys(metrics or DEFAULT))
+    if nights_per_alarm < 1:
+        raise UsageError(f"--nights-per-alarm {nights_per_alarm}: expected at least 1", "120 is one false alarm in four months")
+    if baseline is None or baseline.startswith("last:"):
+        count = (baseline or f"last:{BASELINE_NIGHTS}").removeprefix("last:")
+        if not count.isdecimal() or int(count) < 8:
+            raise UsageError(f"--baseline {baseline}: expected last:N with N of 8 or more", "last:20 is the default")
+        return Rules(chosen, nights_per_alarm, int(count))
+    return Rules(chosen, nights_per_alarm, fixed=reading.read(Path(baseline)))
+
+
+def regress(paths: Sequence[Path], how: Rules | None = None) -> list[History]:
+    """Judges every history found in these files and folders. Raises UsageError when there is none, TrustError for an unfair baseline."""
+    how = how or rules()
+    found = files.find(paths)
+    if not found.nights:
+        reasons = "; ".join(f"{each.file}: {each.reason}" for each in found.set_aside[:3])
+        raise UsageError(reasons or "no curve file here", "name a folder with *.curve.json, or curve files")
+    groups = files.histories(found)
+    if how.fixed is not None:
+        _require_fair(how.fixed, groups)
+    return [judge(group, how) for group in groups]
+
+
+def gate(folder: Path, curve: Curve, how: Rules | None = None) -> History:
+    """Adds tonight's curve to a history and judges it: the history it belongs to. Raises OutputError."""
+    path = files.append(folder, curve)
+    model, profile, kind = curve.endpoint.model, curve.profile.name, curve.plan.kind
+    for history in regress([folder], how):
+        aside = any(Path(each.file) == path for each in history.set_aside) and history.unfair is not None
+        latest = history.nights[-1] if history.nights else None
+        if aside or (latest and (latest.model, latest.profile.name, latest.plan.kind) == (model, profile, kind)):
+            return history
+    raise TrustError(f"{path}: not found again in its history", "look at the files set aside by `sweep regress`")
+
+
+def exit_code(histories: Iterable[History], *, strict: bool = False) -> int:
+    """1 a regression is confirmed (with `strict`: suspected), 4 the latest night cannot be judged, else 0."""
+    verdicts = {history.verdict for history in histories}
+    if "regressed" in verdicts or (strict and "suspected" in verdicts):
+        return 1
+    return 4 if "unjudged" in verdicts else 0
+
+
+def suspect_loads(history: History) -> tuple[Load, ...]:
+    """The loads to measure again: those suspected, or all of the latest night where the whole curve is."""
+    if history.verdict != "suspected":
+        return ()
+    suspects = [one for one in history.judged[-1].suspects if one.direction == "worse"]
+    cells = {one.cell for one in suspects}
+    return tuple(cell.load for cell in history.nights[-1].cells if None in cells or cell.load.label in cells)
+
+
+def remeasured(history: History, curve: Curve, how: Rules, *, restarted: bool) -> History:
+    """The history after its suspect loads were measured again: judged anew when the server was restarted, else only annotated."""
+    again = judge(
+        files.Comparable(
+            history.title, (*history.nights, reading.night_of(curve, curve.name)), history.set_aside, history.unfair
+        ),
+        how,
+    )
+    if restarted:
+        return again
+    holds = "holds" if again.verdict == "regressed" else "does not show"
+    latest = history.judged[-1]
+    noted = msgspec.structs.replace(latest, findings=(*latest.findings, Finding(code="remeasured", data={"holds": holds})))
+    judged: tuple[Judgement, ...] = (*history.judged[:-1], noted)
+    return msgspec.structs.replace(history, judged=judged)
+
+
+def _require_fair(fixed: Night, groups: Sequence[files.Comparable]) -> None:
+    """At least one history must be about the baseline's workload. Raises TrustError with the keys that differ."""
+    differing: list[str] = []
+    for group in groups:
+        reference = group.nights[-1].workload if group.nights else {}
+        keys = [key for key, value in fixed.workload.items() if reference.get(key) != value]
+        if not keys:
+            return
+        differing += keys
+    raise TrustError(
+        f"the baseline {fixed.name} is another workload: {', '.join(dict.fromkeys(differing))} differ",
+        "choose a baseline measured with the same profile",
+    )

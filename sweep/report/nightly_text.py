@@ -1,0 +1,73 @@
+"""Nightly judgements on a terminal of 80 columns. Text from files is shown as text, never as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sweep import findings
+from sweep.curve.nightly.words import change_text, percent, suspect_text
+from sweep.model import History, NightVerdict
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+SAID: dict[NightVerdict, tuple[str, str]] = {
+    "ok": ("no change", "green"),
+    "improved": ("improved", "green"),
+    "learning": ("learning", "cyan"),
+    "suspected": ("suspected", "yellow"),
+    "regressed": ("regressed", "red"),
+    "unjudged": ("cannot be judged", "red"),
+}
+CHANGES_SHOWN, ASIDE_SHOWN = 5, 5
+
+
+def show(console: Console, histories: Sequence[History]) -> None:
+    for history in histories:
+        for piece in lines(history):
+            console.print(piece)
+
+
+def lines(history: History) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    said, colour = SAID[history.verdict]
+    yield Text.assemble((said, f"bold {colour}"), "  ", (history.title, "bold"))
+    if history.unfair:
+        yield Text(f"the latest curve cannot be compared: {history.unfair}")
+    if history.judged:
+        latest, night = history.judged[-1], history.nights[-1]
+        yield Text(f"night of {night.at[:10]}, against {latest.baseline} nights before; {len(history.nights)} in all", "dim")
+        for suspect in latest.suspects:
+            yield Text(f"  {suspect_text(suspect)}   p = {suspect.p:.1g}")
+        for finding in latest.findings:
+            yield Text(f"  {findings.weight(finding)}: {findings.says(finding)}")
+            yield Text(f"  {findings.advice(finding)}", "dim")
+        yield Text()
+        yield _metrics(history)
+        yield Text()
+    for change in reversed(history.changes[-CHANGES_SHOWN:]):
+        yield Text(change_text(history, change))
+    for each in history.set_aside[:ASIDE_SHOWN]:
+        yield Text(f"set aside: {each.file}: {each.reason}", "dim")
+    if len(history.set_aside) > ASIDE_SHOWN:
+        yield Text(f"set aside: {len(history.set_aside) - ASIDE_SHOWN} more files; --json lists them", "dim")
+    yield Text()
+
+
+def _metrics(history: History) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    table.add_column("metric", no_wrap=True)
+    for head in ("this night", "alarm beyond", "level now", "best ever"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("drift", no_wrap=True)
+    for line in history.timelines:
+        limit = line.low[-1] if line.more_is_better else line.high[-1]
+        drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
+        table.add_row(line.title, percent(line.change[-1]), percent(limit), percent(line.latest), percent(line.best), drift)
+    return table
