@@ -98,6 +98,7 @@ class Caller:
         )
         connection = await self._connector.connect(request, [], aiohttp.ClientTimeout(total=None))
         assert connection.transport is not None
+        self._wire.opened += 1
         return Line(connection, self._wire.under(connection.transport), self._begin, self._idle)
 
     def _begin(self, call: Call, response: Response) -> Answer:

@@ -244,7 +244,7 @@ class _Preflight:
             dialect=self.dialect.NAME,
             calibration=_calibration(counted),
             fields=fields,
-            keep_alive=long is None or long.call.retries == 0,
+            keep_alive=long is None or long.call.reused,  # not so when the server closed what it had promised to keep
             verified_tls=not self.target.insecure if https else None,
             insecure=self.target.insecure,
             proxy=without_credentials(proxy) if proxy else None,

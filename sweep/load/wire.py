@@ -67,7 +67,6 @@ class Wire:
         family, kind, proto = address[:3]
         sock = StampingSocket(family, kind, proto)
         sock.wire = self
-        self.opened += 1
         self._sockets[sock.fileno()] = sock
         if self.kernel and _TIMESTAMPNS is not None:
             try:
