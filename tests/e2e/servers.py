@@ -58,6 +58,8 @@ class Site(ThreadingHTTPServer):
         self.behaviour = behaviour
         self.models = models
         self.asked: list[Asked] = []
+        self.lock = threading.Lock()
+        self.answering = 0  # requests whose answer has begun and not ended
 
     @property
     def port(self) -> int:
@@ -77,7 +79,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(b"")
 
     def do_POST(self) -> None:
-        self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with self.server.lock:
+            self.server.answering += 1
+        try:
+            self._answer(body)
+        finally:
+            with self.server.lock:
+                self.server.answering -= 1
 
     def _answer(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
