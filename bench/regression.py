@@ -25,8 +25,9 @@ from nights import nights as made_up  # type: ignore[import-not-found]
 from nights import worsenings
 
 from sweep.curve.nightly.history import comparable
-from sweep.curve.nightly.judge import Rules, judge
+from sweep.curve.nightly.judge import judge
 from sweep.curve.nightly.metric import DEFAULT, parse
+from sweep.curve.nightly.replay import Rules
 from sweep.model import History
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.curve.nightly.judge import Rules
+from sweep.curve.nightly.replay import Rules
 from sweep.errors import OutputError
 from sweep.model import Curve, History
 

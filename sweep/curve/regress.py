@@ -9,8 +9,9 @@ import msgspec
 
 from sweep.curve.nightly import history as files
 from sweep.curve.nightly import night as reading
-from sweep.curve.nightly.judge import BASELINE_NIGHTS, Rules, judge
+from sweep.curve.nightly.judge import judge
 from sweep.curve.nightly.metric import DEFAULT, parse
+from sweep.curve.nightly.replay import BASELINE_NIGHTS, Rules
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, Finding, History, Judgement, Load, Night
 

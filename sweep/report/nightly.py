@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SHOWN = 120
 WIDTH_INCHES = 9.0
 LINE_INCHES = 1.75
+UNMEASURED = "#eceff3"
+SHADES = 41  # from 50 on, matplotlib draws the scale as a bitmap, which the page does not allow
 COLOURS = {"worse": style.TAIL, "better": style.GOAL}
 Draw = Callable[["Figure", History, int], None]
 
@@ -188,8 +190,9 @@ def _fan(figure: Figure, history: History, first: int) -> None:
 def _maps(figure: Figure, history: History, first: int) -> None:
     from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 
-    shades = LinearSegmentedColormap.from_list("sweep", [style.GOAL, "#ffffff", style.TAIL])
-    shades.set_bad("#eceff3")
+    shades = LinearSegmentedColormap.from_list("sweep", [style.GOAL, "#ffffff", style.TAIL], SHADES).with_extremes(
+        bad=UNMEASURED
+    )
     axes = figure.subplots(len(history.timelines), 1, sharex=True, squeeze=False)[:, 0]
     for ax, line in zip(axes, history.timelines, strict=True):
         labels, ratios = _ratios(history, line, first)

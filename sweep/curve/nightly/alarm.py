@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from scipy import special
 
@@ -47,7 +48,7 @@ def key(suspect: Suspect) -> Key:
 
 def raised(table: Series, against: Reference, night: int, allowed: Shares) -> list[Suspect]:
     """Everything about one night that is beyond its share of the budget and beyond its metric's smallest effect."""
-    return _beyond(table, against, table.y[night : night + 1], allowed)
+    return _wholes(_beyond(table, against, table.y[night : night + 1], allowed))
 
 
 def confirmed(table: Series, against: Reference, nights: Sequence[int], suspects: Iterable[Suspect]) -> list[Suspect]:
@@ -58,15 +59,34 @@ def confirmed(table: Series, against: Reference, nights: Sequence[int], suspects
     return [suspect for suspect in again if key(suspect) in pending]
 
 
-def in_full(table: Series, before: Reference, nights: Sequence[int], change: Change) -> tuple[Suspect, ...]:
-    """What a change comes to, by all its nights: also figures that were not suspected at first. Points of a curve that moved
-    as a whole are not listed singly."""
-    figures = before.judgeable(table.y[nights[-1]])
-    moved = _beyond(table, before, table.y[list(nights)], Shares(CONFIRM / len(table.metrics), CONFIRM / max(1, figures)))
-    moved = [one for one in moved if one.direction == change.direction]
-    whole = {one.metric for one in moved if one.track == "curve"}
-    found = {key(one): one for one in (*change.suspects, *moved) if one.cell is None or one.metric not in whole}
-    return tuple(found.values())
+def in_full(
+    table: Series, before: Reference, early: Sequence[int], nights: Sequence[int], change: Change
+) -> tuple[Suspect, ...]:
+    """What a change comes to by all its nights: also the figures that its first nights show to have moved along."""
+    figures = before.judgeable(table.y[early[-1]])
+    allowed = Shares(CONFIRM / len(table.metrics), CONFIRM / max(1, figures))
+    with_it = {key(one) for one in _beyond(table, before, table.y[list(early)], allowed)}
+    moved = [one for one in _beyond(table, before, table.y[list(nights)], allowed) if key(one) in with_it]
+    found = {key(one): one for one in (*change.suspects, *moved) if one.direction == change.direction}
+    return tuple(_wholes(found.values()))
+
+
+def covered(changes: Iterable[Change], suspect: Suspect) -> bool:
+    """Whether a suspicion is part of these changes: the same figure, or a point of a curve that moved as a whole."""
+    known = [one for change in changes for one in change.suspects if one.direction == suspect.direction]
+    return any(one.metric == suspect.metric and one.cell in (None, suspect.cell) for one in known)
+
+
+def undone(suspect: Suspect) -> Suspect:
+    """The loss of a gain."""
+    return msgspec.structs.replace(suspect, direction="worse", change=1 / (1 + suspect.change) - 1)
+
+
+def _wholes(suspects: Iterable[Suspect]) -> list[Suspect]:
+    """Without the points of a curve that moved as a whole."""
+    every = list(suspects)
+    wholes = {(one.metric, one.direction) for one in every if one.track == "curve"}
+    return [one for one in every if one.track != "point" or (one.metric, one.direction) not in wholes]
 
 
 def limit(metric: Metric, tested: Tested, place: int, share: float) -> float:

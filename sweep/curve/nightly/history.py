@@ -79,7 +79,7 @@ def _read(path: Path, index: Index | None, nights: list[Night], aside: list[SetA
     try:
         nights.append(index.read(path) if index else reading.read(path))
     except (ArtifactError, OSError, ValueError) as error:
-        said = error.message if isinstance(error, ArtifactError) else str(error)
+        said = f"{error.message}; {error.hint}" if isinstance(error, ArtifactError) else str(error)
         aside.append(SetAside(file=str(path), reason=said.removeprefix(f"{path.name}: ")))
 
 

@@ -1,0 +1,180 @@
+"""Judgements as JUnit, Markdown, Bencher, Prometheus, page, terminal — and as an exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from curve_builder import curve, point
+from nights import night, nights, worsenings
+
+from sweep.cli.main import run
+from sweep.convert.bencher import bencher
+from sweep.convert.junit import junit
+from sweep.convert.markdown import markdown
+from sweep.convert.prometheus import prometheus
+from sweep.curve import artifact, regress
+from sweep.curve.nightly.history import comparable
+from sweep.curve.nightly.judge import judge
+from sweep.curve.nightly.words import percent
+from sweep.report import nightly, nightly_page
+
+RULES = regress.rules()
+HOSTILE = "<img src=x onerror=alert(1)>|`[a](b)`"
+
+
+def story(slow_from=22, count=24, title="model · 1k-1k"):
+    y = worsenings(count, 0) * 0.3
+    y[slow_from:, 0] += np.log(1.06)
+    return judge(comparable(title, nights(y)), RULES)
+
+
+REGRESSED, SUSPECTED, OK = story(), story(23), story(30)
+LEARNING = story(count=5)
+
+
+@pytest.mark.parametrize(
+    ("history", "strict", "code"),
+    [(REGRESSED, False, 1), (SUSPECTED, False, 0), (SUSPECTED, True, 1), (OK, True, 0), (LEARNING, True, 0)],
+)
+def test_exit_codes(history, strict, code):
+    assert regress.exit_code([history], strict=strict) == code
+
+
+def test_a_regression_outweighs_a_night_that_cannot_be_judged():
+    empty = judge(comparable("x", [night(0, disqualified=tuple(cell.load.level for cell in night(0).cells))]), RULES)
+    assert regress.exit_code([empty, OK]) == 4
+    assert regress.exit_code([empty, REGRESSED]) == 1
+
+
+def test_junit_names_the_metric_and_its_date():
+    suite = ElementTree.fromstring(junit([REGRESSED, LEARNING]))
+    first, second = suite
+    assert (first.get("tests"), first.get("failures"), second.get("skipped")) == ("4", "1", "4")
+    (failure,) = first.findall("./testcase/failure")
+    assert re.fullmatch(r"output tok/s −5\.\d % on the whole curve", failure.get("message"))
+    assert failure.text == "began 2026-03-23 (night-0022), confirmed 2026-03-24"
+
+
+def test_junit_fails_on_a_suspicion_only_when_strict():
+    assert "<failure" not in junit([SUSPECTED])
+    assert "<failure" in junit([SUSPECTED], strict=True)
+
+
+def test_markdown_leaves_nothing_of_foreign_text_to_act():
+    said = markdown([story(title=HOSTILE)])
+    assert said.startswith("### ❌ regressed: ")
+    assert "<img" not in said
+    assert "`[a]" not in said
+    assert re.search(r"\| output tok/s \| [+−]?\d\.\d % \|", said)
+
+
+def test_bencher_has_a_benchmark_for_every_load():
+    document = json.loads(bencher([REGRESSED]))
+    assert len(document) == 12
+    assert set(document["model · 1k-1k c16"]) == {"output_tok_per_s", "ttft_p50", "tpot_p50"}
+    assert document["model · 1k-1k c16"]["ttft_p50"] == {"value": REGRESSED.nights[-1].cells[5].values["ttft_p50"]}
+
+
+SAMPLE = re.compile(r'[a-z_]+\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+\} -?[0-9.e+-]+')
+
+
+def test_prometheus_text_is_well_formed():
+    lines = prometheus([REGRESSED, story(title='a"b\\c\nd')]).splitlines()
+    assert all(line.startswith("# ") or SAMPLE.fullmatch(line) for line in lines)
+    assert 'sweep_night_verdict{history="model · 1k-1k",verdict="regressed"} 1.0' in lines
+    helps = [line.split()[2] for line in lines if line.startswith("# HELP")]
+    assert len(helps) == len(set(helps))
+
+
+def test_pages_are_self_contained_and_foreign_text_is_escaped(tmp_path):
+    written = nightly_page.save([story(title=HOSTILE, count=23), LEARNING], tmp_path)
+    index = written["index"].read_text()
+    pages = [path.read_text() for path in tmp_path.glob("nightly-*.html")]
+    assert len(pages) == 2
+    for html in (index, *pages):
+        assert "<img" not in html
+        assert "<script" not in html
+        assert not re.search(r'(?:src|href)="(?!#|nightly-)', html)
+    assert all(html.count("<svg") == 3 for html in pages)
+    assert all(f'href="{path.name}"' in index for path in tmp_path.glob("nightly-*.html"))
+
+
+def test_the_same_history_is_drawn_the_same():
+    draw = lambda: nightly.svg(nightly.timeline_figure(REGRESSED))  # noqa: E731
+    assert draw() == draw()
+
+
+def test_one_night_can_be_drawn():
+    assert nightly_page.render(story(count=1)).count("<svg") == 3
+
+
+def test_percent():
+    assert [percent(each) for each in (None, 0.0, -0.0001, -0.0523, 0.1)] == ["–", "0.0 %", "0.0 %", "−5.2 %", "+10.0 %"]
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Twelve nights, the last two slow."""
+    rng = np.random.default_rng(3)
+    for place in range(12):
+        slow = 1.08 if place >= 10 else 1.0
+        points = [
+            point(
+                level,
+                cell=cell,
+                output=1000 * level / slow * float(np.exp(rng.normal(0, 0.004))),
+                latency=0.01 * float(np.exp(rng.normal(0, 0.004))),
+            )
+            for cell, level in enumerate((1, 2, 4, 8))
+        ]
+        artifact.save(
+            curve(*points, name=f"n{place:02d}", created_at=f"2026-01-{place + 1:02d}T02:00:00Z", run_id=f"r{place}"), tmp_path
+        )
+    return tmp_path
+
+
+def test_the_command_writes_what_is_asked_and_exits_1(folder, capsys):
+    out = folder / "out"
+    args = ["--junit", out / "j.xml", "--summary", out / "s.md", "--bencher", out / "b.json", "--prometheus", out / "p.prom"]
+    assert run(["regress", str(folder), "--json", *map(str, args)]) == 1
+    (history,) = json.loads(capsys.readouterr().out)["histories"]
+    assert history["verdict"] == "regressed"
+    assert history["nights"][history["changes"][0]["began"]]["name"] == "n10"
+    assert sorted(path.name for path in out.iterdir()) == ["b.json", "j.xml", "p.prom", "s.md"]
+    assert (folder / "index.html").exists()
+
+
+def test_the_command_without_a_page_leaves_only_the_index(folder, capsys):
+    before = {path.name for path in folder.iterdir()}
+    files = [str(path) for path in sorted(folder.iterdir())[:9]]
+    assert run(["regress", *files]) == 0
+    assert {path.name for path in folder.iterdir()} == before
+    assert run(["regress", str(folder), "--no-page"]) == 1
+    assert {path.name for path in folder.iterdir()} - before == {"history.index.json"}
+    assert "since 2026-01-11" in capsys.readouterr().out
+
+
+def test_usage_errors_are_one_line(folder, capsys):
+    assert run(["regress", str(folder), "--metric", "speed"]) == 2
+    assert capsys.readouterr().err.startswith("error: unknown metric 'speed'\nhint: ")
+
+
+def test_suspect_loads_are_measured_again_and_only_those(folder, capsys):
+    (folder / "n11.curve.json").unlink()
+    (history,) = regress.regress([folder], RULES)
+    assert history.verdict == "suspected"
+    assert [load.level for load in regress.suspect_loads(history)] == [1, 2, 4, 8]
+    again = curve(*(point(level, output=1000 * level / 1.08, latency=0.01) for level in (1, 2, 4, 8)), name="again")
+    at_once = regress.remeasured(history, again, RULES, restarted=False)
+    assert at_once.verdict == "suspected"
+    assert at_once.judged[-1].findings[-1].data == {"holds": "holds"}
+    assert regress.remeasured(history, again, RULES, restarted=True).verdict == "regressed"
+    healthy = curve(*(point(level, output=1000 * level, latency=0.01) for level in (1, 2, 4, 8)), name="again")
+    assert regress.remeasured(history, healthy, RULES, restarted=True).verdict != "regressed"
