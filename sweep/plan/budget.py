@@ -6,10 +6,11 @@ Both rest on the pace of a lone request that preflight saw: TTFT of a short prom
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from sweep.errors import ProfileError
 from sweep.model import Endpoint, Expected, Plan, Profile
-from sweep.plan import lengths
+from sweep.plan import effort, lengths
 from sweep.plan.arrival import OPEN
 from sweep.plan.grid import doubling
 from sweep.plan.profile import list_profiles
@@ -23,6 +24,8 @@ SHORTEST_WINDOW_S = 20.0
 # Cost of one token while others share the step, in units of a lone request's TPOT.
 PREFILL_SHARE = 1 / 64
 DECODE_SHARE = 1 / 50
+P99 = 5000  # requests that make a p99
+PRECISION = 0.5  # of what a budget holds beyond the shortest cells
 
 
 def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
@@ -75,20 +78,56 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
         input_tokens=round(requests * lengths.expected(plan.profile.isl)),
         output_tokens=round(requests * lengths.expected(plan.profile.osl)),
         seconds=sum(seconds for _, seconds in cells),
+        tail_seconds=sum(extra_s(plan, level, endpoint, P99) or 0.0 for level in levels),
     )
+
+
+def extra_s(plan: Plan, level: float, endpoint: Endpoint | None, requests: int) -> float | None:
+    """How much longer than its shortest window a cell must measure to have so many requests; None while the pace is unknown."""
+    pace = _pace(endpoint)
+    if pace is None:
+        return None
+    e2e_s, rate = _steady(plan, level, *pace)
+    return max(0.0, requests / rate - _window_s(plan, e2e_s, rate))
+
+
+def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence[float], spent_s: float) -> float | None:
+    """How long the next cell may keep the endpoint busy, `ahead` being the levels planned after it; None without a budget.
+
+    Every cell gets the shortest time it can be measured in. Half of what the budget holds beyond is divided by what each
+    cell needs to resolve what is asked of it, the other half is for refinement. Without a pace all cells get the same.
+    """
+    if plan.budget_s is None:
+        return None
+    left_s = max(0.0, plan.budget_s - spent_s)
+    levels = (level, *ahead)
+    pace = _pace(endpoint)
+    if pace is None:
+        return left_s / len(levels)
+    least_s = [_cell(plan, each, *pace)[1] for each in levels]
+    wanted = effort.requests_wanted(plan.limits)
+    needs_s = [extra_s(plan, each, endpoint, wanted) or 0.0 for each in levels]
+    spare_s = PRECISION * max(0.0, left_s - sum(least_s))
+    return least_s[0] + spare_s * (needs_s[0] / sum(needs_s) if sum(needs_s) else 1 / len(levels))
 
 
 def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
     """(requests, seconds) of one cell: start, window, tail."""
+    e2e_s, rate = _steady(plan, level, ttft_s, tpot_s)
+    isl, osl = lengths.expected(plan.profile.isl), lengths.expected(plan.profile.osl)
+    start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
+    seconds = start_s + _window_s(plan, e2e_s, rate) + e2e_s
+    return rate * seconds, seconds
+
+
+def _steady(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
+    """(E2E in s, requests/s) at one load."""
     isl, osl = lengths.expected(plan.profile.isl), lengths.expected(plan.profile.osl)
     alone_s = ttft_s + (isl * PREFILL_SHARE + osl) * tpot_s
     others_s = (isl * PREFILL_SHARE + osl * DECODE_SHARE) * tpot_s
     in_flight = level * alone_s / max(0.1, 1 - level * others_s) if plan.kind in OPEN else level
     e2e_s = alone_s + max(0.0, in_flight - 1) * others_s
-    rate = level if plan.kind in OPEN else level / e2e_s
-    start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
-    seconds = start_s + _window_s(plan, e2e_s, rate) + e2e_s
-    return rate * seconds, seconds
+    return e2e_s, level if plan.kind in OPEN else level / e2e_s
 
 
 def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from sweep.errors import UsageError
-from sweep.model import Cell, Endpoint, Limits, Load, LoadKind, Plan, Profile, Slo, StartKind
-from sweep.plan import budget, slo
+from sweep.model import Cell, Effort, Endpoint, Limits, Load, LoadKind, Plan, Profile, Slo, StartKind
+from sweep.plan import budget, effort, slo
+from sweep.plan import start as begin
 from sweep.plan.arrival import OPEN
 from sweep.plan.hashing import mixed
 
 MAX_CONCURRENCY = 512
+REFINE = 16  # cells at most, after the doubling, within the budget
 
 
 def make_plan(
@@ -29,12 +33,15 @@ def make_plan(
     repeats: int = 1,
     cap_s: float = 600.0,
     idle_timeout_s: float | None = None,
+    diligence: Effort = "standard",
+    budget_s: float | None = None,
+    refine: int | None = None,
 ) -> Plan:
     """What the user gave wins over what the profile says; the profile's SLOs are judged beside the user's.
 
     Raises UsageError where the wishes are impossible or contradict each other.
     """
-    for name, value in (("duration", duration_s), ("cap", cap_s), ("idle timeout", idle_timeout_s)):
+    for name, value in (("duration", duration_s), ("cap", cap_s), ("idle timeout", idle_timeout_s), ("budget", budget_s)):
         if value is not None and not 0 < value < math.inf:
             raise UsageError(f"{name} of {value:g} s", "give a time above 0, e.g. 30s")
     for name, count in (("requests", requests), ("repeats", repeats), ("max concurrency", max_concurrency)):
@@ -45,44 +52,54 @@ def make_plan(
     if kind == "gamma" and not (shape is not None and 0 < shape < math.inf):
         raise UsageError("gamma arrivals need a shape above 0", "1 is Poisson, 0.25 comes in bursts, 10 is nearly even")
     limit = _limit(profile, grid, max_concurrency, kind)
+    judged = _slos(profile, slos)
+    limits = Limits(
+        duration_s=profile.duration_s if duration_s is None else duration_s,
+        requests=requests,
+        cap_s=cap_s,
+        idle_timeout_s=budget.idle_timeout_s(profile, None) if idle_timeout_s is None else idle_timeout_s,
+        deadline_s=budget.deadline_s(profile, None),
+    )
     return Plan(
         profile=profile,
-        slos=_slos(profile, slos),
+        slos=judged,
         kind=kind,
-        limits=Limits(
-            duration_s=profile.duration_s if duration_s is None else duration_s,
-            requests=requests,
-            cap_s=cap_s,
-            idle_timeout_s=budget.idle_timeout_s(profile, None) if idle_timeout_s is None else idle_timeout_s,
-            deadline_s=budget.deadline_s(profile, None),
-        ),
-        start=profile.start if start is None else start,
+        limits=effort.demanding(limits, diligence, judged, budget_s is not None),
+        start=(start or profile.start) if kind == "closed" else "cold",
         seed=seed,
         grid=grid,
         max_concurrency=limit,
         repeats=repeats,
+        refine=refine if refine is not None else 0 if diligence == "quick" else REFINE,
+        effort=diligence,
+        budget_s=budget_s,
         shape=shape,
         idle_timeout_s=idle_timeout_s,
     )
 
 
-def make_cell(plan: Plan, endpoint: Endpoint | None, *, index: int, level: float, repeat: int, first_request: int) -> Cell:
-    """The cell at one level. Its seed depends on (plan, level, repeat), so it is the same cell wherever it stands in the order."""
-    limits = plan.limits
+def make_cell(
+    plan: Plan,
+    endpoint: Endpoint | None,
+    *,
+    index: int,
+    level: float,
+    repeat: int,
+    first_request: int,
+    spend_s: float | None = None,
+) -> Cell:
+    """The cell at one level. Its seed depends on (plan, level, repeat), so it is the same cell wherever it stands in the order.
+
+    `spend_s` is its share of the budget.
+    """
+    silence_s = budget.idle_timeout_s(plan.profile, endpoint) if plan.idle_timeout_s is None else plan.idle_timeout_s
+    deadline_s = budget.deadline_s(plan.profile, endpoint)
     return Cell(
         index=index,
         profile=plan.profile,
         load=Load(kind=plan.kind, level=level, shape=plan.shape),
-        limits=Limits(
-            duration_s=limits.duration_s,
-            requests=limits.requests,
-            cap_s=limits.cap_s,
-            idle_timeout_s=budget.idle_timeout_s(plan.profile, endpoint)
-            if plan.idle_timeout_s is None
-            else plan.idle_timeout_s,
-            deadline_s=budget.deadline_s(plan.profile, endpoint),
-        ),
-        start=plan.start,
+        limits=replace(plan.limits, idle_timeout_s=silence_s, deadline_s=deadline_s, spend_s=spend_s),
+        start=begin.possible(plan.start, plan.profile, endpoint),
         seed=_seed(plan.seed, level, repeat),
         repeat=repeat,
         first_request=first_request,

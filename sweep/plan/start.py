@@ -1,8 +1,8 @@
-"""How a closed loop starts as if it had been running for ever.
+"""How a closed loop starts as if it had been running for ever: what its slots ask first.
 
 In steady state a slot's running request is found with probability ∝ its OSL (a long one is running more often) and at a
 uniformly distributed place in its answer. Slots that begin so need no ramp: phases and KV memory are those of steady state at
-once. Stratifying the places over the slots removes the luck of the draw between runs.
+once. Stratifying the places over the slots removes the luck of the draw between runs. `opening.py` says when they begin.
 """
 
 from __future__ import annotations
@@ -10,11 +10,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.model import Profile
+from sweep.model import Cell, Endpoint, Profile, StartKind
 from sweep.plan.hashing import mixed, uniform
 from sweep.plan.lengths import expected, longest, pairs
 
+CONTEXT_SLACK = 1.02  # a prompt that is nearly all of a request's tokens must not pass the limit by a calibration's error
 _PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
+
+
+def possible(start: StartKind, profile: Profile, endpoint: Endpoint | None) -> StartKind:
+    """The start asked for, cold where the model's context has no room to spare for prompts that hold an answer."""
+    context = endpoint.context_tokens if endpoint is not None else None
+    fits = context is None or CONTEXT_SLACK * (longest(profile.isl) + longest(profile.osl)) <= context
+    return start if fits else "cold"
+
+
+def first_asked(cell: Cell) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(request, ISL, OSL) of every slot that begins in mid-flight, slot s with request first + s; none in a cold start."""
+    slots = round(cell.load.level) if cell.load.kind == "closed" and cell.start == "equilibrium" else 0
+    requests = np.arange(cell.first_request, cell.first_request + slots, dtype=np.int64)
+    return requests, *equilibrium(cell.profile, slots, cell.seed, requests)
+
+
+def begun_mid_flight(
+    cell: Cell, request: NDArray[np.integer], isl_asked: NDArray[np.int64], osl_asked: NDArray[np.int64]
+) -> int:
+    """How many slots really began so, from what was asked: an opening that met a queue went on with full requests."""
+    requests, isl, osl = first_asked(cell)
+    rows = np.flatnonzero((request >= cell.first_request) & (request < cell.first_request + len(requests)))
+    place = request[rows] - cell.first_request
+    return int(((isl_asked[rows] == isl[place]) & (osl_asked[rows] == osl[place])).sum())
 
 
 def equilibrium(

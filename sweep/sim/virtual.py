@@ -17,7 +17,8 @@ import numpy as np
 import sweep
 from sweep.errors import UsageError
 from sweep.model import Calibration, Cell, Endpoint, Health, Outcome
-from sweep.plan import arrival, lengths
+from sweep.plan import arrival, lengths, start
+from sweep.plan.opening import Opening
 from sweep.records import Records, from_rows
 from sweep.sim import faults
 from sweep.sim.cluster import Cluster
@@ -100,13 +101,20 @@ class Running:
         self._timers: list[tuple[int, int]] = []  # (ns, request): when to look whether a request is to be given up
         self._end_ns: int | None = None
         self._aborted = False
-        if self._closed:
+        self._due: list[tuple[int, int]] = []  # (ns, pause of the slot)
+        first, isl, osl = start.first_asked(cell)
+        self._first = zip(first.tolist(), isl.tolist(), osl.tolist(), strict=True)
+        self._opening = Opening(len(first))
+        self._begun: dict[int, Flight] = {}  # by the slots that opened so
+        if len(first):
+            self._open_slots(BASE_NS)
+            self._cluster.start(BASE_NS)
+        elif self._closed:
             slots = round(cell.load.level)
             offsets = arrival.stagger_s(slots, slots * RAMP_S_PER_SLOT)
-            self._due = [(BASE_NS + round(offset * 1e9), 0) for offset in offsets.tolist()]  # (ns, pause of the slot)
+            self._due = [(BASE_NS + round(offset * 1e9), 0) for offset in offsets.tolist()]
             heapify(self._due)
         else:
-            self._due = []
             self._offsets = _offsets(cell)
             self._due.append((BASE_NS + next(self._offsets), 0))
 
@@ -166,15 +174,33 @@ class Running:
         while self._timers and self._timers[0][0] <= now_ns:
             self._look_at(heappop(self._timers)[1], now_ns)
         while self._due and self._due[0][0] <= now_ns:
-            self._send(*heappop(self._due))
+            sent_ns, pause_ns = heappop(self._due)
+            self._send(next(self._lengths), sent_ns, pause_ns)
             if not self._closed:
                 heappush(self._due, (BASE_NS + next(self._offsets), 0))
+        if self._opening.left:
+            self._open_slots(now_ns)
         self._cluster.start(now_ns)
 
     # --- requests -------------------------------------------------------------------------------------------------
 
-    def _send(self, now_ns: int, pause_ns: int) -> None:
-        request, isl, osl = next(self._lengths)
+    def _open_slots(self, now_ns: int) -> None:
+        """The next slots of an equilibrium start, as many as may wait for their first token."""
+        opening = self._opening
+        for request in opening.waiting:
+            times, _ = self._cluster.progress(self._begun[request].sequence)
+            if len(times) or request not in self._open:
+                opening.answered(request, int(times[0]) if len(times) else None)
+        while opening.may_open(now_ns) > 0:
+            request, isl, osl = next(self._first)
+            if not opening.mid_flight:
+                isl, osl = (int(drawn[0]) for drawn in lengths.pairs(self._cell.profile, self._cell.seed, np.array([request])))
+            opening.opened(request, isl, now_ns)
+            self._send((request, isl, osl), now_ns, 0)
+            self._begun[request] = self._open[request]
+
+    def _send(self, asked: tuple[int, int, int], now_ns: int, pause_ns: int) -> None:
+        request, isl, osl = asked
         sequence = Sequence(request, isl, osl, now_ns, self._chain(isl))
         flight = Flight(sequence, now_ns, isl, osl, pause_ns=pause_ns)
         self._open[request] = flight
@@ -261,8 +287,8 @@ def alone(options: Options, isl: int = 256, osl: int = 32) -> tuple[float, float
 
 
 def _lengths(cell: Cell) -> Iterator[tuple[int, int, int]]:
-    """(request, ISL, OSL) without end."""
-    first = cell.first_request
+    """(request, ISL, OSL) without end, of everything but what the slots of an equilibrium start ask first."""
+    first = cell.first_request + len(start.first_asked(cell)[0])
     while True:
         requests = np.arange(first, first + BLOCK, dtype=np.int64)
         isl, osl = lengths.pairs(cell.profile, cell.seed, requests)
