@@ -54,12 +54,13 @@ def axis_of(curves: Sequence[Curve], name: str | None) -> Axis:
     except KeyError as error:
         raise UsageError(f"--axis: {error.args[0]}", "the default is normalised-e2e") from None
     if chosen is not None:
-        return _axis(curves, chosen)
-    axes = [_axis(curves, one) for one in AXES]
+        return named_axis(curves, chosen)
+    axes = [named_axis(curves, one) for one in AXES]
     return next((axis for axis in axes if all(vertices_of(curve, axis) for curve in curves)), axes[0])
 
 
-def _axis(curves: Sequence[Curve], name: str) -> Axis:
+def named_axis(curves: Sequence[Curve], name: str) -> Axis:
+    """The axis pair of a name, at the percentile all can answer for. Raises KeyError for an unknown one."""
     y_name, x_name = name.split("/")
     horizontal, (rate, y_label) = X[x_name], Y[y_name]
     statistics = {statistic_of(curve.points, horizontal) for curve in curves}

@@ -42,6 +42,10 @@ def targets(names: Sequence[str]) -> str:
     return f"{comma.join(names[:-1])} and {names[-1]}"
 
 
+def percent(share: float) -> str:
+    return f"{share * 100:g} %"
+
+
 def rate_unit(compared: Comparison) -> str:
     per = "/accelerator" if compared.basis == "accelerator" else ""
     return f"tok/s{per}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sweep.curve.compare import fair
 from sweep.curve.compare.nouns import Answer, Comparison
@@ -12,6 +11,7 @@ from sweep.model import Curve, Fact
 from sweep.report import quantity
 from sweep.report.compare import names, words
 from sweep.report.compare.names import MISSING
+from sweep.report.facts import UNSTATED, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,10 @@ def sides(compared: Comparison) -> Table:
     return Table("Who is compared", ("", "curve", "model", "measured", "accelerators", "price"), rows, 4)
 
 
-def targets(compared: Comparison) -> Table:
-    """One row for each side at each target."""
-    priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
+def targets(compared: Comparison, *, priced: bool | None = None) -> Table:
+    """One row for each side at each target; with costs where a price is known, or as `priced` says."""
+    if priced is None:
+        priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
     unit = names.rate_unit(compared)
     head = ("target", "", unit, "95 %", "measurements alone", *(("cost / M tok", "95 %") if priced else ()), "how")
     rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced)]
@@ -189,7 +190,7 @@ def questions(curves: Sequence[Curve], compared: Comparison) -> list[Table]:
     labelled: Mapping[str, Curve] = {side.label: curve for side, curve in zip(compared.sides, curves, strict=True)}
     made = []
     for section, answers in fair.side_by_side(labelled).items():
-        rows = tuple((key.replace("_", " "), *(_fact(by_label[label]) for label in labelled)) for key, by_label in answers)
+        rows = tuple((named(key, 0.0)[0], *(_fact(key, by_label[label]) for label in labelled)) for key, by_label in answers)
         stated = tuple(row for row in rows if any(cell != UNSTATED for cell in row[1:]))
         unstated = [row[0] for row in rows if row not in stated]
         note = f"Nobody states: {', '.join(unstated)}." if unstated else ""
@@ -197,26 +198,8 @@ def questions(curves: Sequence[Curve], compared: Comparison) -> list[Table]:
     return made
 
 
-UNSTATED = "not stated"
-
-
-def _fact(fact: Fact) -> str:
-    return UNSTATED if fact.value is None else fact_text(fact.value) + (" (declared)" if fact.known == "declared" else "")
-
-
-def fact_text(value: Any) -> str:
-    """A stored answer for people."""
-    if value is None:
-        return UNSTATED
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {fact_text(part)}" for key, part in value.items() if part is not None) or UNSTATED
-    if isinstance(value, list | tuple):
-        return ", ".join(fact_text(part) for part in value) or "none"
-    return str(value)
+def _fact(key: str, fact: Fact) -> str:
+    return UNSTATED if fact.value is None else named(key, fact.value)[1] + (" (declared)" if fact.known == "declared" else "")
 
 
 def all_of(compared: Comparison, curves: Sequence[Curve]) -> list[Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Served, Verdict
 from sweep.report import quantity
@@ -15,60 +15,52 @@ REACH = 9  # sentences of advice, at most
 
 def answer(compared: Comparison) -> str:
     """The first line: who serves the buyer better, at what, by how much."""
-    of = decisive(compared)
-    groups: dict[str, list[str]] = {}
-    for each in compared.answers:
-        groups.setdefault(leader(compared, each, of), []).append(names.target(each.target, compared))
-    if not groups:
+    if not compared.answers:
         return "Nothing to compare at: no SLO was named and the curves have no frontier on this axis."
-    sides = {side.label: names.side(side) for side in compared.sides}
-    winners = [label for label in sides if label in groups]
-    if not winners:
-        return _without_winner(groups, compared)
-    more = _by_how_much(compared, of)
-    if len(winners) == 1 and len(groups) == 1:
-        where = f"at {names.targets(groups[winners[0]])}" if len(compared.answers) == 1 else "at every target"
-        return f"{sides[winners[0]]} is better {where}{more(winners[0])}."
-    parts = [f"{sides[label]} is better at {names.targets(groups[label])}{more(label)}" for label in winners]
-    rest = [
-        f"{say} at {names.targets(groups[kind])}"
-        for kind, say in ((EQUAL, "equivalent"), (UNDECIDED, "undecided"), (NOBODY, "out of everyone's reach"))
-        if kind in groups
-    ]
+    of = decisive(compared)
+    places: dict[tuple[str, ...] | str, list[str]] = {}
+    for each in compared.answers:
+        places.setdefault(standing_out(compared, each, of), []).append(names.target(each.target, compared))
+    groups = sorted(places.items(), key=lambda group: _rank(group[0]))
+    winners = [group for group, _ in groups if not isinstance(group, str)]
+    everywhere = len(groups) == 1 and len(compared.answers) > 1
     lead = "It depends on the target: " if len(winners) > 1 else ""
-    return f"{lead}{'; '.join([*parts, *rest])}."
+    said = "; ".join(_group(compared, of, group, "every target" if everywhere else names.targets(at)) for group, at in groups)
+    return f"{lead}{said[0].upper() if not lead else said[0]}{said[1:]}."
 
 
-def _without_winner(groups: Mapping[str, list[str]], compared: Comparison) -> str:
-    if set(groups) == {NOBODY}:
-        return f"No curve meets {names.targets(groups[NOBODY])}."
-    if set(groups) == {EQUAL}:
-        return f"The curves are equivalent, within {compared.delta:.0%}, at {names.targets(groups[EQUAL])}."
-    if set(groups) == {UNDECIDED}:
-        return f"These measurements do not decide between the curves at {names.targets(groups[UNDECIDED])}."
-    said = {EQUAL: "equivalent", UNDECIDED: "undecided", NOBODY: "out of everyone's reach"}
-    return (
-        "No curve is shown to be better: "
-        + "; ".join(f"{said[kind]} at {names.targets(where)}" for kind, where in groups.items())
-        + "."
-    )
+def _rank(group: tuple[str, ...] | str) -> tuple[int, str]:
+    if isinstance(group, str):
+        return (2 + (EQUAL, UNDECIDED, NOBODY).index(group), group)
+    return (0 if len(group) == 1 else 1, group[0])
 
 
-def _by_how_much(compared: Comparison, of: Measure) -> Callable[[str], str]:
-    """A function: label -> `: 1.3 to 1.6 times the output per accelerator, 0.70 to 0.75 times the cost`."""
+def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: str) -> str:
+    if group == EQUAL:
+        return f"equivalent, within {names.percent(compared.delta)}, at {at}"
+    if group == UNDECIDED:
+        return f"these measurements do not decide at {at}"
+    if group == NOBODY:
+        return f"no curve is shown to meet {at}"
+    called = {side.label: names.side(side) for side in compared.sides}
+    if len(group) > 1:
+        beaten = [label for label in called if label not in group]
+        return f"{names.targets(group)} beat {names.targets(beaten)}, undecided among themselves, at {at}"
+    return f"{called[group[0]]} is better at {at}{_by_how_much(compared, of, group[0])}"
+
+
+def _by_how_much(compared: Comparison, of: Measure, label: str) -> str:
+    """`, 0.70 to 0.75× the cost per token`, over all targets and rivals where this side wins."""
     what = "cost per token" if of == "cost" else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
-
-    def more(label: str) -> str:
-        ratios = []
-        for verdict in compared.verdicts:
-            if verdict.of == of and label in (verdict.a, verdict.b) and winner(verdict) == label and verdict.ratio.value:
-                ratios.append(verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value)
-        if not ratios:
-            return ""
-        low, high = (quantity.significant(value) for value in (min(ratios), max(ratios)))
-        return f", {low if low == high else f'{low} to {high}'}× the {what}"
-
-    return more
+    ratios = [
+        verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value
+        for verdict in compared.verdicts
+        if verdict.of == of and winner(verdict) == label and verdict.ratio.value
+    ]
+    if not ratios:
+        return ""
+    low, high = (quantity.significant(value) for value in (min(ratios), max(ratios)))
+    return f", {low if low == high else f'{low} to {high}'}× the {what}"
 
 
 def decisive(compared: Comparison) -> Measure:
@@ -76,16 +68,27 @@ def decisive(compared: Comparison) -> Measure:
     return "cost" if any(verdict.of == "cost" for verdict in compared.verdicts) else "throughput"
 
 
-def leader(compared: Comparison, each: Answer, of: Measure) -> str:
-    """The side that is better than every other at a target, or why there is none."""
+def standing_out(compared: Comparison, each: Answer, of: Measure) -> tuple[str, ...] | str:
+    """The sides that no other is better than at a target, if that leaves some out; else why none stands out."""
     here = [verdict for verdict in compared.verdicts if verdict.target == each.target.name and verdict.of == of]
-    if not any(served.tok_per_s.value for served in each.served):
+    if all(served.tok_per_s.value is None for served in each.served):
         return UNDECIDED if any(served.standing == "undecided" for served in each.served) else NOBODY
-    for side in compared.sides:
-        own = [verdict for verdict in here if side.label in (verdict.a, verdict.b)]
-        if own and len(own) == len(compared.sides) - 1 and all(winner(verdict) == side.label for verdict in own):
-            return side.label
-    return EQUAL if here and all(verdict.call == "equivalent" for verdict in here) else UNDECIDED
+    if here and all(verdict.call == "equivalent" for verdict in here):
+        return EQUAL
+    sides = [side.label for side in compared.sides]
+    beats = {label: {_other(verdict, label) for verdict in here if winner(verdict) == label} for label in sides}
+    first = [label for label in sides if len(beats[label]) == len(sides) - 1]
+    if first:
+        return (first[0],)
+    ahead = [label for label in sides if not any(label in beaten for beaten in beats.values())]
+    behind = [label for label in sides if label not in ahead]
+    if behind and all(set(behind) <= beats[label] for label in ahead):
+        return tuple(ahead)
+    return UNDECIDED
+
+
+def _other(verdict: Verdict, label: str) -> str:
+    return verdict.b if verdict.a == label else verdict.a
 
 
 def winner(verdict: Verdict) -> str | None:
@@ -106,9 +109,9 @@ def _at(compared: Comparison, each: Answer) -> str:
     per = {label: 1 / count if compared.basis == "accelerator" else 1.0 for label, count in counts.items()}
     said = "; ".join(f"{served.label} {delivered(served, per[served.label], compared)}" for served in each.served)
     verdicts = [
-        f"{verdict.a}/{verdict.b} {verdict.of} {names.ratio(verdict.ratio)}: {call(verdict)}"
+        f"{'Cost of ' if verdict.of == 'cost' else ''}{verdict.a}/{verdict.b} {names.ratio(verdict.ratio)}: {call(verdict)}"
         for verdict in compared.verdicts
-        if verdict.target == each.target.name
+        if verdict.target == each.target.name and verdict.ratio.value is not None
     ]
     return ". ".join([f"At {names.target(each.target, compared)}: {said}", *verdicts]) + "."
 
@@ -137,7 +140,7 @@ def gain(compared: Comparison, each: Gain) -> str:
     if each.window is None or each.share_won is None or each.share_lost is None:
         return f"{each.a} and {each.b} share no stretch of this axis: no mean ratio."
     low, high = (quantity.significant(x) for x in each.window)
-    edge = f"{compared.delta:.0%}".replace("%", " %")
+    edge = names.percent(compared.delta)
     crossings = [quantity.significant(x) for x in each.crossings]
     level = f"; level at {names.targets(crossings)}" if crossings else ""
     return (

@@ -1,0 +1,169 @@
+// The frontiers as SVG: measured points solid, interpolation thin, bands, what the measurements alone prove, what is out of reach.
+
+const SVG = "http://www.w3.org/2000/svg";
+const MARGIN = { left: 62, right: 18, top: 18, bottom: 44 };
+const MARKS = ["circle", "square", "diamond", "triangle", "cross"];
+
+function shape(name, attributes, parent) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (parent) parent.appendChild(made);
+  return made;
+}
+
+function significant(value, digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
+  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  return Number(value.toPrecision(digits)).toLocaleString("en-US", { minimumFractionDigits: Math.min(places, 12), maximumFractionDigits: Math.min(places, 12) });
+}
+
+/** Round values along an axis: 1, 2, 5 steps; powers of them where the axis is logarithmic. */
+function ticks(low, high, log, room) {
+  if (log) {
+    const found = [];
+    for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade++) {
+      for (const lead of [1, 2, 5]) found.push(lead * 10 ** decade);
+    }
+    const inside = found.filter((value) => value >= low && value <= high);
+    return inside.length > room ? inside.filter((value) => /^[0.]*1/.test(String(value))) : inside;
+  }
+  const raw = (high - low) / Math.max(room, 2);
+  const unit = 10 ** Math.floor(Math.log10(raw));
+  const step = unit * [1, 2, 5, 10].find((lead) => lead * unit >= raw);
+  const first = Math.ceil(low / step) * step;
+  return Array.from({ length: Math.floor((high - first) / step + 1e-9) + 1 }, (_, place) => first + place * step);
+}
+
+function scaleOf(values, log, from, to) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const low = log ? least / 1.15 : 0;
+  const high = log ? most * 1.15 : most * 1.08;
+  const place = log ? (v) => Math.log(v / low) / Math.log(high / low) : (v) => (v - low) / (high - low);
+  return { low, high, at: (value) => from + (to - from) * place(value) };
+}
+
+/** Draws into `svg` and returns where every point lies: [{x, y, curve, point, node}]. */
+function drawChart(svg, curves, options) {
+  svg.replaceChildren();
+  const [width, height] = [svg.clientWidth || 800, svg.clientHeight || 440];
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const every = curves.flatMap((curve) => curve.points);
+  if (!every.length) {
+    shape("text", { x: width / 2, y: height / 2, "text-anchor": "middle", class: "axis" }, svg).textContent = "no point has a place on these axes";
+    return [];
+  }
+  const xs = every.map((point) => point.x);
+  const ys = every.map((point) => point.y);
+  const [logX, logY] = options.log ? [Math.max(...xs) > 4 * Math.min(...xs), Math.max(...ys) > 4 * Math.min(...ys)] : [false, false];
+  const x = scaleOf(xs, logX, MARGIN.left, width - MARGIN.right);
+  const y = scaleOf(ys, logY, height - MARGIN.bottom, MARGIN.top);
+  drawAxes(svg, x, y, logX, logY, width, height, options);
+  const clip = (value, scale) => Math.min(Math.max(value, logX || logY ? scale.low : 0), scale.high);
+  const placed = [];
+  for (const curve of curves) drawUnder(svg, curve, x, y, clip, options, height);
+  for (const curve of curves) {
+    const group = shape("g", { class: `side side-${curve.place}`, role: "group", "aria-label": curve.title }, svg);
+    path(group, curve.line, x, y, "line");
+    for (const point of curve.points) placed.push(drawPoint(group, curve, point, x, y, options));
+  }
+  labelCurves(svg, curves, placed, x, y, width);
+  return placed;
+}
+
+function drawAxes(svg, x, y, logX, logY, width, height, options) {
+  const base = height - MARGIN.bottom;
+  for (const value of ticks(x.low, x.high, logX, width / 90)) {
+    const at = x.at(value);
+    shape("line", { x1: at, x2: at, y1: MARGIN.top, y2: base, class: "grid" }, svg);
+    shape("text", { x: at, y: base + 16, "text-anchor": "middle", class: "axis" }, svg).textContent = Number(value.toPrecision(6)).toLocaleString("en-US");
+  }
+  for (const value of ticks(y.low, y.high, logY, height / 55)) {
+    const at = y.at(value);
+    shape("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at, class: "grid" }, svg);
+    shape("text", { x: MARGIN.left - 8, y: at + 4, "text-anchor": "end", class: "axis" }, svg).textContent = Number(value.toPrecision(6)).toLocaleString("en-US");
+  }
+  shape("text", { x: width - MARGIN.right, y: height - 8, "text-anchor": "end", class: "axis title" }, svg).textContent = (width < 560 ? options.xLabel.replace(/\s*\[.*\]$/, "") : options.xLabel) + " → better";
+  shape("text", { x: 4, y: 12, class: "axis title" }, svg).textContent = "↑ " + options.yLabel;
+}
+
+function path(parent, line, x, y, name) {
+  if (line.length < 2) return;
+  const d = line.map(([u, v], place) => `${place ? "L" : "M"}${x.at(u).toFixed(1)} ${y.at(v).toFixed(1)}`).join("");
+  shape("path", { d, class: name }, parent);
+}
+
+/** Behind the lines: the band through the points' limits, the bracket, and the end beyond which nothing was reached. */
+function drawUnder(svg, curve, x, y, clip, options, height) {
+  const group = shape("g", { class: `side side-${curve.place}`, "aria-hidden": "true" }, svg);
+  const polygon = (corners, name) => {
+    if (corners.length < 3) return;
+    const points = corners.map(([u, v]) => `${x.at(clip(u, x)).toFixed(1)},${y.at(clip(v, y)).toFixed(1)}`).join(" ");
+    shape("polygon", { points, class: name }, group);
+  };
+  if (options.band) polygon([...curve.low, ...[...curve.high].reverse()], "band");
+  if (options.proof) {
+    for (let place = 1; place < curve.vertices.length; place++) {
+      const [[left, above], [right, below]] = [curve.vertices[place - 1], curve.vertices[place]];
+      polygon([[left, above], [right, above], [right, below], [left, below]], "proof");
+    }
+  }
+  const last = curve.vertices[curve.vertices.length - 1];
+  if (!last) return;
+  const [at, from, base] = [x.at(last[0]), y.at(last[1]), height - MARGIN.bottom];
+  shape("line", { x1: at, x2: at, y1: from, y2: base, class: "end" }, group);
+  const text = shape("text", { x: at + 3, y: base - 4 - 12 * curve.place, class: "end-label" }, group);
+  text.textContent = options.many ? `${curve.label}: unreachable →` : "unreachable →";
+  if (at > x.at(x.high) - 110) {
+    text.setAttribute("text-anchor", "end");
+    text.setAttribute("x", at - 3);
+  }
+}
+
+function drawPoint(group, curve, point, x, y, options) {
+  const [u, v] = [x.at(point.x), y.at(point.y)];
+  const names = ["point", point.disqualified ? "hollow" : "", point.few ? "few" : "", options.chosen.has(`${curve.label} ${point.level}`) ? "chosen" : ""];
+  const node = shape("g", { class: names.filter(Boolean).join(" "), tabindex: -1, role: "img", transform: `translate(${u.toFixed(1)} ${v.toFixed(1)})` }, group);
+  node.setAttribute("aria-label", options.describe(curve, point));
+  if (options.chosen.has(`${curve.label} ${point.level}`)) shape("circle", { r: 10, class: "ring" }, node);
+  mark(MARKS[curve.place % MARKS.length], node);
+  return { x: u, y: v, curve, point, node };
+}
+
+/** Each side has a mark of its own, so that colour is never needed to tell them apart. */
+function mark(kind, node) {
+  if (kind === "circle") shape("circle", { r: 4.5 }, node);
+  if (kind === "square") shape("rect", { x: -4, y: -4, width: 8, height: 8 }, node);
+  if (kind === "diamond") shape("path", { d: "M0-6L5.5 0L0 6L-5.5 0Z" }, node);
+  if (kind === "triangle") shape("path", { d: "M0-5.5L5.5 4.5L-5.5 4.5Z" }, node);
+  if (kind === "cross") shape("path", { d: "M-5-2H-2V-5H2V-2H5V2H2V5H-2V2H-5Z" }, node);
+}
+
+/** A name at each line, where it is farthest from everything else. */
+function labelCurves(svg, curves, placed, x, y, width) {
+  if (curves.length < 2) return;
+  const taken = placed.map((each) => [each.x, each.y, each.curve]);
+  for (const curve of curves) for (const [u, v] of curve.line) taken.push([x.at(u), y.at(v), curve]);
+  for (const curve of curves) {
+    const reach = 7 * curve.short.length;
+    let best = null;
+    for (const [u, v] of curve.line.length ? curve.line : curve.points.map((point) => [point.x, point.y])) {
+      for (const [dx, dy] of [[10, -10], [10, 18], [-10 - reach, 18], [-10 - reach, -10]]) {
+        const [left, base] = [x.at(u) + dx, y.at(v) + dy];
+        if (left < MARGIN.left || left + reach > width || base < 24) continue;
+        const room = Math.min(
+          60,
+          ...taken.map(([a, b, owner]) => {
+            const gap = Math.hypot(Math.max(left - a, 0, a - left - reach), Math.max(base - 11 - b, 0, b - base - 3));
+            return owner === curve ? gap * 4 : gap;
+          }),
+        );
+        if (!best || room > best.room) best = { left, base, room };
+      }
+    }
+    if (!best) continue;
+    const text = shape("text", { x: best.left, y: best.base, class: `name side-${curve.place}` }, svg);
+    text.textContent = curve.short;
+    for (let step = 0; step <= reach; step += 12) taken.push([best.left + step, best.base - 4, null]);
+  }
+}
