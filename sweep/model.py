@@ -31,12 +31,23 @@ class Length(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
     range_ratio: float | None = None
 
 
+class Images(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pictures that go with every prompt, in pixels."""
+
+    width: int
+    height: int
+    count: int = 1
+
+
 DialectName = str
 StartKind = Literal["equilibrium", "cold"]
 
 
 class Profile(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What kind of requests a curve is about."""
+    """What kind of requests a curve is about.
+
+    `isl` is in tokens, pictures included. `osl` is in the dialect's unit of work: tokens, vectors, documents, audio seconds.
+    """
 
     name: str
     title: str
@@ -44,7 +55,8 @@ class Profile(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
     osl: Length
     dialect: DialectName = "chat"
     text: str = "prose"
-    start: StartKind = "cold"
+    images: Images | None = None
+    start: StartKind = "equilibrium"  # of closed loops
     slos: tuple[str, ...] = ()
     prefix_share: float = 0.0
     duration_s: float | None = None
@@ -80,11 +92,30 @@ class Load(Noun, frozen=True, kw_only=True):
         return f"c{self.level:g}" if self.kind == "closed" else f"{self.kind}{self.level:g}"
 
 
+Effort = Literal["quick", "standard", "rigorous"]
+
+
+class Gate(Noun, frozen=True, kw_only=True):
+    """How well a cell is to know one figure: `width` is the half-width of its interval as a share of its value."""
+
+    metric: Literal["output_tok_per_s", "ttft_s", "tpot_s"]
+    quantile: float | None  # None: a rate
+    width: float
+
+
 class Limits(Noun, frozen=True, kw_only=True):
-    """When a cell may end and when a request is given up."""
+    """When a cell may end and when a request is given up.
+
+    A cell whose window is long enough goes on until `gates` hold and the percentile bounds of `slos` are met or missed, unless
+    that would take more than `stretch` times the shortest window, or the cell longer than `spend_s`, start and tail included.
+    """
 
     duration_s: float | None = None
     requests: int | None = None
+    gates: tuple[Gate, ...] = ()
+    slos: tuple[Slo, ...] = ()
+    stretch: float | None = None
+    spend_s: float | None = None
     cap_s: float = 600.0
     idle_timeout_s: float = 60.0
     deadline_s: float = 600.0
@@ -120,7 +151,9 @@ class Plan(Noun, frozen=True, kw_only=True):
     max_concurrency: int = 512
     repeats: int = 1
     idle_timeout_s: float | None = None  # as asked; None: derived from the workload
-    refine: int = 0  # cells to spend, after the doubling, on SLO boundaries and wide gaps
+    refine: int = 0  # cells to spend, after the doubling, on SLO boundaries, wide gaps and confirmation
+    effort: Effort = "standard"
+    budget_s: float | None = None  # of endpoint time, for all cells; None: twice what the doubling took
     shape: float | None = None  # of gamma arrivals
 
 
@@ -132,6 +165,7 @@ class Expected(Noun, frozen=True, kw_only=True):
     input_tokens: int | None = None
     output_tokens: int | None = None
     seconds: float | None = None
+    tail_seconds: float | None = None  # what knowing p99 at every load would take beyond that
 
 
 # --- what preflight learned --------------------------------------------------------------------------------------
@@ -151,6 +185,7 @@ class Endpoint(Noun, frozen=True, kw_only=True):
     url: str
     model: str
     dialect: DialectName
+    unit: str = "tokens"  # of work: what answers are counted in, wherever a name says tok
     calibration: Calibration
     fields: tuple[str, ...] = ()  # optional request fields this server accepts: ignore_eos, min_tokens, stream_options
     keep_alive: bool = True
@@ -179,12 +214,16 @@ class Ask(Noun, frozen=True, kw_only=True):
 
     model: str
     prompt: str
-    osl: int
+    osl: int  # in the dialect's unit of work
     stream: bool = True
     fields: tuple[str, ...] = ()
+    images: tuple[bytes, ...] = ()  # PNG
+    audio: bytes | None = None  # WAV of `osl` seconds
 
 
 class Usage(Noun, frozen=True, kw_only=True):
+    """`completion_tokens` are in the dialect's unit of work."""
+
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
@@ -208,6 +247,7 @@ class SimAsk(Noun, frozen=True, kw_only=True):
 
     prompt: str
     osl: int
+    media_tokens: int = 0  # what pictures beside the prompt weigh
     model: str | None = None
     stream: bool = True
     include_usage: bool = False
@@ -399,6 +439,9 @@ class Point(Noun, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     energy_j: float | None = None
     disqualified: bool = False
+    busy_s: float | None = None  # how long the cell kept the endpoint busy, start and tail included
+    mid_flight: int | None = None  # equilibrium start: how many slots began so, before the endpoint queued
+    loadgen: dict[str, dict[str, float | None]] = {}  # MLPerf LoadGen's early-stopping estimates; null below its floor
 
 
 class Vertex(Noun, frozen=True, kw_only=True):

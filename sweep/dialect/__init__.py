@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
 
@@ -18,13 +19,25 @@ Frame = tuple[str | None, bytes]
 """One server-sent event before framing: (event name, data)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What sets an API apart from the usual one, which streams tokens under /v1 and takes text as JSON."""
+
+    unit: str = "tokens"  # of work: what an answer's length is counted in
+    inputs: tuple[str, ...] = ("text",)  # of text, images, audio
+    streams: bool = True  # answers come as events; else in one piece
+    ends_with_done: bool = True  # a whole stream carries an event that decodes to `done`
+    at_root: bool = False  # the path hangs on the server's root, not on its /v1
+    content_type: str = "application/json"  # of the request
+    optional: tuple[str, ...] = ("stream_options", "ignore_eos", "min_tokens")  # fields worth trying; a server may refuse them
+
+
 class Dialect(Protocol):
     """What a dialect module defines."""
 
     NAME: str
-    PATH: str  # appended to a base URL that ends in /v1
-    UNIT: str  # what `usage` counts
-    ENDS_WITH_DONE: bool  # a whole stream carries an event that decodes to `done`
+    PATH: str
+    TRAITS: Traits
 
     # --- the client's side
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, openai, wire
+from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "chat"
 PATH = "/chat/completions"
-UNIT = "tokens"
-ENDS_WITH_DONE = True
+TRAITS = Traits(inputs=("text", "images"))
 DEFAULT_OSL = 256
+PATCH_PIXELS = 28  # a side of the square that the simulator takes for one token
 
 _CHUNK = "chat.completion.chunk"
 
@@ -61,7 +62,12 @@ _decode = msgspec.json.Decoder(Chunk).decode
 
 def encode(ask: Ask) -> bytes:
     body = openai.options(ask)
-    body["messages"] = [{"role": "user", "content": ask.prompt}]
+    content: Any = ask.prompt
+    if ask.images:
+        pictures = ["data:image/png;base64," + b64encode(image).decode() for image in ask.images]
+        content = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
+        content.append({"type": "text", "text": ask.prompt})
+    body["messages"] = [{"role": "user", "content": content}]
     return wire.encode_json(body)
 
 
@@ -123,8 +129,17 @@ def _calls(function: Function | None) -> bool:
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
 
 
+class ImageUrl(Wire, gc=False):
+    url: str | None = None
+
+
+class InputPart(Wire, gc=False):
+    text: str | None = None
+    image_url: ImageUrl | None = None
+
+
 class Message(Wire, gc=False):
-    content: str | list[Part] | None = None
+    content: str | list[InputPart] | None = None
 
 
 class Request(WireRequest, gc=False):
@@ -138,12 +153,26 @@ def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     if not request.messages:
         raise ValueError("messages must hold at least one message")
-    return openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)
+    ask = openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)
+    parts = [part for message in request.messages if isinstance(message.content, list) for part in message.content]
+    pictures = sum(_picture_tokens(part.image_url.url or "") for part in parts if part.image_url is not None)
+    return msgspec.structs.replace(ask, media_tokens=pictures) if pictures else ask
 
 
 def _text(message: Message) -> str:
     content = message.content
-    return content or "" if not isinstance(content, list) else "\n".join(part.text or "" for part in content)
+    if not isinstance(content, list):
+        return content or ""
+    return "\n".join(part.text for part in content if part.text is not None)
+
+
+def _picture_tokens(url: str) -> int:
+    """A token for each patch of a PNG. ValueError when it is none."""
+    head = b64decode(url.partition(",")[2][:64])
+    if head[1:4] != b"PNG" or len(head) < 24:
+        raise ValueError("image_url: only PNG in a data URL is understood here")
+    width, height = (int.from_bytes(head[at : at + 4], "big") for at in (16, 20))
+    return -(-width // PATCH_PIXELS) * -(-height // PATCH_PIXELS)
 
 
 def opening(reply_id: str, model: str) -> list[Frame]:

@@ -6,15 +6,14 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, openai, wire
+from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "completions"
 PATH = "/completions"
-UNIT = "tokens"
-ENDS_WITH_DONE = True
+TRAITS = Traits()
 DEFAULT_OSL = 16
 
 _KIND = "text_completion"

@@ -6,14 +6,13 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, wire
+from sweep.dialect import Frame, Traits, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "messages"
 PATH = "/messages"
-UNIT = "tokens"
-ENDS_WITH_DONE = True
+TRAITS = Traits(optional=("ignore_eos", "min_tokens"))
 
 FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _STOP_REASON = {"stop": "end_turn", "length": "max_tokens"}

@@ -23,6 +23,7 @@ class CompletionDetails(Wire, gc=False):
 class WireUsage(Wire, gc=False):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
     reasoning_tokens: int | None = None
     prompt_tokens_details: PromptDetails | None = None
     completion_tokens_details: CompletionDetails | None = None

@@ -6,14 +6,13 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, openai, wire
+from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "responses"
 PATH = "/responses"
-UNIT = "tokens"
-ENDS_WITH_DONE = True
+TRAITS = Traits(optional=("ignore_eos", "min_tokens"))
 DEFAULT_OSL = 256
 
 _FAILED = frozenset({"failed", "cancelled"})

@@ -63,7 +63,7 @@ class App:
         self.max_tokens = min(MAX_MODEL_TOKENS, self.backend.stages[0].engine.max_tokens)
         self._faults = faults.parse(options.faults, options.seed)
         self._manner = Manner(self.model, options.stream_interval, options.reasoning, options.stall_s, self._faults)
-        self._dialects = {BASE + spoken.PATH: spoken for spoken in map(dialects.get, dialects.names())}
+        self._dialects = {_path(spoken): spoken for spoken in map(dialects.get, dialects.names())}
         self._open: dict[int, Reply | Whole] = {}
         self._requests = 0
         self._connections: WeakSet[http.Connection] = WeakSet()
@@ -122,7 +122,7 @@ class App:
         if ask.model not in (None, self.model):
             return _answer(connection, 404, spoken.failure(f"The model `{ask.model}` does not exist.", 404))
         prompt = ask.prompt.encode()
-        count = tokens.count(prompt, spoken.NAME)
+        count = tokens.count(prompt, spoken.NAME) + ask.media_tokens
         if count + ask.osl > self.max_tokens:
             message = f"maximum context length is {self.max_tokens} tokens, got {count} + {ask.osl}"
             return _answer(connection, 400, spoken.failure(message, 400))
@@ -155,9 +155,10 @@ class App:
             usage = Usage(prompt_tokens=row.prompt_tokens, completion_tokens=row.osl, cached_tokens=row.cached_tokens)
             finish = "stop" if "early_stop" in row.faults else "length"
             text = tokens.TOKEN_TEXT * row.osl
-            row.write_ns.append(monotonic_ns())
-            row.write_tokens.append(row.osl)
-            _answer(connection, 200, spoken.whole(f"sim-{row.request}", self.model, text, finish, usage))
+            answer = spoken.whole(f"sim-{row.request}", self.model, text, finish, usage)
+            began_ns = monotonic_ns()
+            _answer(connection, 200, answer)
+            row.wrote(began_ns, monotonic_ns(), row.osl)
 
         return Whole(row, send, self._ended, drop)
 
@@ -183,6 +184,10 @@ class App:
     def _ended(self, reply: Reply | Whole) -> None:
         self._open.pop(reply.row.request, None)
         self.log.add(reply.row)
+
+
+def _path(spoken: Dialect) -> str:
+    return spoken.PATH if spoken.TRAITS.at_root else BASE + spoken.PATH
 
 
 def _key(identity: str | None, number: int) -> int:

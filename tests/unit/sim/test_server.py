@@ -21,6 +21,7 @@ from sweep import dialect as dialects
 from sweep.dialect import sse
 from sweep.errors import EndpointError
 from sweep.model import Ask, Event
+from sweep.prompt import media
 from sweep.sim.app import BASE, App
 from sweep.sim.device import preset
 from sweep.sim.engine import Engine
@@ -42,8 +43,9 @@ def asked(
     osl: int = 6, *, prompt: str = "hello", stream: bool = True, spoken: str = "chat", fields=FIELDS, **headers: str
 ) -> bytes:
     dialect = dialects.get(spoken)
-    body = dialect.encode(Ask(model=Options().preset, prompt=prompt, osl=osl, stream=stream, fields=fields))
-    return request("POST", BASE + dialect.PATH, body, **headers)
+    audio = media.sound("speech", osl, 0, "n") if "audio" in dialect.TRAITS.inputs else None
+    body = dialect.encode(Ask(model=Options().preset, prompt=prompt, osl=osl, stream=stream, fields=fields, audio=audio))
+    return request("POST", dialect.PATH if dialect.TRAITS.at_root else BASE + dialect.PATH, body, **headers)
 
 
 async def exchange(port: int, raw: bytes) -> bytes:
@@ -109,14 +111,24 @@ def tokens(raw: bytes, spoken: str = "chat") -> int:
 
 @pytest.mark.parametrize("spoken", dialects.names())
 def test_every_dialect_is_served_to_its_end(spoken):
+    traits = dialects.get(spoken).TRAITS
     _, (raw,) = answers(Options(), asked(spoken=spoken))
-    said = events(raw, spoken)
+    said = events(raw, spoken) if traits.streams else [dialects.get(spoken).decode_whole(parted(raw)[1])]
     usage = next(event.usage for event in reversed(said) if event.usage)
     assert parted(raw)[0].startswith(b"HTTP/1.1 200 OK")
-    assert tokens(raw, spoken) == usage.completion_tokens == 6
-    assert usage.prompt_tokens == {"chat": 9}.get(spoken, 2)
-    assert any(event.finish == "length" for event in said)
-    assert said[-1].done
+    assert usage.completion_tokens == 6
+    assert sum(event.token for event in said) == (6 if traits.streams else 1)
+    assert {event.finish for event in said if event.finish} == {"length" if traits.streams else "stop"}
+    assert said[-1].done == traits.ends_with_done
+    if traits.streams:
+        assert usage.prompt_tokens == {"chat": 9}.get(spoken, 2)
+
+
+def test_a_picture_weighs_its_patches():
+    pictures = (media.picture(280, 56, 0, "n"), media.picture(29, 28, 0, "n"))
+    body = dialects.get("chat").encode(Ask(model=Options().preset, prompt="hello", osl=1, images=pictures))
+    _, (raw,) = answers(Options(), request("POST", BASE + "/chat/completions", body.replace(b"true", b"false", 1)))
+    assert dialects.get("chat").decode_whole(parted(raw)[1]).usage.prompt_tokens == 9 + 20 + 2
 
 
 def test_an_answer_that_is_not_streamed_comes_whole():
