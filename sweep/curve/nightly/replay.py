@@ -122,7 +122,7 @@ class Replay:
         """A night after a confirmed change: at the old level again, one more at the new, or with a loss of its own."""
         if not self.has_figures(night):
             findings.append(Finding(code="nothing-to-judge"))
-            return _verdict(change), change.suspects
+            return _verdict(change), self.in_force()
         before, level = self.befores[-1], self.levels[-1]
         level.append(night)
         if self.returned(change, before, level):
@@ -139,7 +139,7 @@ class Replay:
         if night - change.confirmed >= MIN_NIGHTS and len(level) >= MIN_NIGHTS:
             self.open = None
             self.pending.clear()
-        return _verdict(change), change.suspects
+        return _verdict(change), self.in_force()
 
     # --- suspicions ----------------------------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class Replay:
         if change.direction == "worse" and further.began <= change.confirmed:
             self.changes[-1] = self.open = msgspec.structs.replace(change, suspects=(*change.suspects, *further.suspects))
             self.pending.clear()
-            return "regressed", self.open.suspects
+            return "regressed", self.in_force()
         self.levels[-1] = [each for each in self.levels[-1] if each >= further.began]
         return self.add(further, self.befores[-1], self.starts[-1])
 
@@ -216,7 +216,11 @@ class Replay:
         self.befores.append(before)
         self.starts.append(start)
         self.pending.clear()
-        return _verdict(change), change.suspects
+        return _verdict(change), self.in_force()
+
+    def in_force(self) -> list[Suspect]:
+        """Every figure that changed since the level that the open change is measured against."""
+        return [suspect for change in self.standing(len(self.changes)) for suspect in change.suspects]
 
     def date(self, change: Change, start: int, until: int) -> int:
         """When the strongest of the suspects began: in the last `DATED_OVER` nights of its level, up to and with `until`."""
@@ -253,7 +257,7 @@ class Replay:
         recent, earlier = level[-RETURN:], level[:-RETURN]
         if not earlier or recent[0] <= change.confirmed:
             return False
-        return all(self.moved(before, recent, one) < NEAR * self.moved(before, earlier, one) for one in change.suspects)
+        return all(self.moved(before, recent, one) < NEAR * self.moved(before, earlier, one) for one in self.in_force())
 
     def moved(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
         """How far these nights lie from the reference in one figure, in the direction of the suspicion."""
@@ -275,7 +279,8 @@ class Replay:
         """The old level again. After an improvement that is a loss, proven by the nights that show it."""
         back = self.levels.pop()[-RETURN:]
         self.levels[-1] += back
-        self.changes[-1] = msgspec.structs.replace(change, ended=back[0])
+        standing = self.standing(len(self.changes))
+        self.changes = [msgspec.structs.replace(one, ended=back[0]) if one in standing else one for one in self.changes]
         findings.append(Finding(code="recovered", data={"night": self.nights[change.began].at[:10]}))
         self.open = None
         self.pending.clear()

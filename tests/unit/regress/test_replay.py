@@ -121,9 +121,24 @@ def test_a_second_loss_while_the_first_is_open_has_its_own_date():
     y = noise(32)
     y[20:, OUTPUT] += SIX
     y[25:, TTFT, 5] += np.log(1.25)
-    first, second = decided(nights(y)).changes
+    history = decided(nights(y))
+    first, second = history.changes
     assert (first.began, second.began) == (20, 25)
     assert [one.metric for one in second.suspects] == ["ttft_p50"]
+    assert {one.metric for one in history.judged[-1].suspects} == {"output_tok_per_s", "ttft_p50"}
+
+
+def test_mended_is_only_what_is_mended_in_full():
+    """Two losses; one is taken back: still red."""
+    y = noise(33)
+    y[20:, OUTPUT] += SIX
+    y[23:, TTFT, 5] += np.log(1.25)
+    y[26:, TTFT, 5] -= np.log(1.25)
+    assert set(verdicts(decided(nights(y)))[21:]) == {"regressed"}
+    y[28:, OUTPUT] -= SIX
+    history = decided(nights(y))
+    assert history.verdict == "ok"
+    assert [change.ended for change in history.changes] == [28, 28]
 
 
 def test_the_best_ever_is_kept_in_sight():
