@@ -20,9 +20,24 @@ import msgspec
 
 import sweep
 from sweep import records as rows
-from sweep.errors import EndpointError, Interrupted, ProfileError, SweepError, TrustError, UsageError
-from sweep.model import Cell, Curve, Endpoint, Expected, Finding, Health, Live, LoadKind, Plan, Point, Profile, StartKind, Tool
-from sweep.plan import budget, grid, profile, scenario, slo
+from sweep.errors import EndpointError, Interrupted, OutputError, ProfileError, SweepError, TrustError, UsageError
+from sweep.model import (
+    Cell,
+    Curve,
+    Endpoint,
+    Expected,
+    Finding,
+    Health,
+    Images,
+    Live,
+    LoadKind,
+    Plan,
+    Point,
+    Profile,
+    StartKind,
+    Tool,
+)
+from sweep.plan import budget, grid, lengths, profile, scenario, slo
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Header, Journal
@@ -105,7 +120,7 @@ class Running(Protocol):
 class Source(Protocol):
     """What cells are measured on."""
 
-    def probe(self, dialect: str, text: str) -> Endpoint: ...
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint: ...
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
     def reachable(self) -> bool: ...
 
@@ -127,9 +142,8 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
     declared = declare.parse(_text(settings.describe), settings.declared)
     with _source(settings) as source:
         _require_output(settings, plans)
-        spoken = {(each.dialect, each.text) for each in profiles}
-        endpoints = {pair: source.probe(*pair) for pair in sorted(spoken)}
-        sweeps = [(plan, endpoints[plan.profile.dialect, plan.profile.text]) for plan in plans]
+        endpoints = {manner: source.probe(*manner) for manner in dict.fromkeys(map(_manner, profiles))}
+        sweeps = [(plan, endpoints[_manner(plan.profile)]) for plan in plans]
         for plan, endpoint in sweeps:
             budget.require_context(plan.profile, endpoint)
         for plan, endpoint in sweeps:
@@ -159,7 +173,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         workers=begun.header.settings.workers,
     )
     with _source(settings) as source:
-        now = source.probe(endpoint.dialect, begun.header.plan.profile.text)
+        now = source.probe(*_manner(begun.header.plan.profile))
         changed = preflight.changes(endpoint, now)
         curve = _sweep(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)
     _judge([curve])
@@ -167,19 +181,34 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
 
 
 def _profiles(settings: Settings) -> list[Profile]:
-    """The workloads, each in a dialect that is known."""
+    """The workloads, each in a dialect that is known and takes what the profile sends."""
     from sweep import dialect
 
     loaded = [profile.load_profile(text) for text in settings.profiles]
     if settings.dialect is not None:
         dialect.get(settings.dialect)
-        return [msgspec.structs.replace(each, dialect=settings.dialect) for each in loaded]
+        loaded = [msgspec.structs.replace(each, dialect=settings.dialect) for each in loaded]
     for each in loaded:
         try:
-            dialect.get(each.dialect)
+            takes = dialect.get(each.dialect).TRAITS.inputs
         except UsageError as error:
             raise ProfileError(f"profile {each.name}: $.dialect: {error.message}", error.hint) from None
+        sends = ["audio" if each.text in profile.AUDIO_KINDS else "text", *(["images"] if each.images else [])]
+        lacking = next((kind for kind in sends if kind not in takes), None)
+        if lacking is not None:
+            raise ProfileError(
+                f"profile {each.name} sends {lacking}, dialect {each.dialect} takes {' and '.join(takes)}",
+                "choose another profile or --dialect",
+            )
     return loaded
+
+
+def _manner(each: Profile) -> tuple[str, str, Images | None, int | None]:
+    """What of a profile an endpoint may answer differently to: one preflight each."""
+    from sweep import dialect
+
+    batch = None if dialect.get(each.dialect).TRAITS.streams else lengths.nominal(each.osl)
+    return each.dialect, each.text, each.images, batch
 
 
 def _levels(settings: Settings) -> tuple[float, ...] | None:
@@ -256,10 +285,10 @@ class _Live:
     fleet: Fleet
     simulated: str | None
 
-    def probe(self, dialect: str, text: str) -> Endpoint:
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint:
         from sweep.load import preflight
 
-        return msgspec.structs.replace(preflight.probe(self.target, dialect, text), simulated=self.simulated)
+        return msgspec.structs.replace(preflight.probe(self.target, dialect, text, images, osl), simulated=self.simulated)
 
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
         return self.fleet.measure(cell, endpoint, run_id)
@@ -350,6 +379,8 @@ def _sweep(
     except KeyboardInterrupt:
         stopped = _interrupted(journal)
         curve, paths = _publish(journal, found, stopped)
+    except (OSError, OutputError) as error:
+        raise _unwritable(journal, error) from None
     watch.curve_done(curve, paths)
     if stopped is not None:
         raise stopped
@@ -357,8 +388,17 @@ def _sweep(
 
 
 def _interrupted(journal: Journal) -> Interrupted:
-    cells = "1 cell" if len(journal.points) == 1 else f"{len(journal.points)} cells"
-    return Interrupted(f"interrupted after {cells}", f"sweep resume {journal.folder.parent} goes on")
+    return Interrupted(f"interrupted after {_count(journal)}", f"sweep resume {journal.folder.parent} goes on")
+
+
+def _unwritable(journal: Journal, error: OSError | OutputError) -> OutputError:
+    said = error.message if isinstance(error, OutputError) else f"{error.filename or journal.folder}: {error.strerror or error}"
+    folder = journal.folder.parent
+    return OutputError(said, f"the {_count(journal)} finished are kept; free some space, then: sweep resume {folder}")
+
+
+def _count(journal: Journal) -> str:
+    return "1 cell" if len(journal.points) == 1 else f"{len(journal.points)} cells"
 
 
 def _cells(

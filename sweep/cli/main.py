@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -113,6 +114,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no – or ✓ shows ?
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup keeps its meaning
+            signal.signal(number, signal.default_int_handler)  # whoever ends us gets what Ctrl-C gets: partial results, kept
     sys.exit(run())
 
 

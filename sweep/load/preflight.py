@@ -24,23 +24,27 @@ from sweep.load.caller import Caller
 from sweep.load.client import Target, open_session, proxy_for, without_credentials
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
-from sweep.model import Ask, Calibration, Endpoint, Outcome
-from sweep.prompt.text import compose
+from sweep.model import Calibration, Endpoint, Images, Outcome
+from sweep.prompt.ask import compose_ask
 from sweep.prompt.tokens import calibrate
 
 MAX_REQUESTS = 12
 WORDS = (24, 280)
 OSL = 8
 RTT_CONNECTS = 5
-FIELDS = ("stream_options", "ignore_eos", "min_tokens")
 GET_TIMEOUT_S = 10.0
 ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
 CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
 
 
-def probe(target: Target, dialect: str, text: str = "prose", seed: int = 0) -> Endpoint:
-    """What `target` is. EndpointError, or ModelError where it is not clear which model is meant."""
-    return asyncio.run(_Preflight(target, dialects.get(dialect), text, seed).run())
+def probe(
+    target: Target, dialect: str, text: str = "prose", images: Images | None = None, osl: int | None = None, seed: int = 0
+) -> Endpoint:
+    """What `target` is. EndpointError, or ModelError where it is not clear which model is meant.
+
+    Prompts carry `images`, so that the calibration knows their weight; answers have `osl` units of work, by default 8.
+    """
+    return asyncio.run(_Preflight(target, dialects.get(dialect), text, images, osl or OSL, seed).run())
 
 
 @dataclass
@@ -76,6 +80,8 @@ class _Preflight:
     target: Target
     dialect: Dialect
     text: str
+    images: Images | None
+    osl: int
     seed: int
     requests: int = 0
     nonce: str = field(default_factory=lambda: secrets.token_hex(4))
@@ -136,38 +142,54 @@ class _Preflight:
 
     async def _first_answer(self, model: str) -> tuple[tuple[str, ...], _Answer]:
         """The optional fields that the server accepts, and its answer with them."""
-        fields: tuple[str, ...] = FIELDS
+        known = self.dialect.TRAITS.optional
+        fields = known
         while True:
-            answer = await self._ask(model, WORDS[0], fields)
+            answer = await self._ask(model, self._words(0), fields)
             call = answer.call
             if call.outcome is Outcome.OK:
-                self.facts["fields_refused"] = [name for name in FIELDS if name not in fields]
+                self.facts["fields_refused"] = [name for name in known if name not in fields]
                 return fields, answer
             if call.status not in (400, 422) or not fields or self.requests >= MAX_REQUESTS - 4:
-                raise refusal.of_call(call, self.target, self.target.url + self.dialect.PATH, model)
+                raise refusal.of_call(call, self.target, self.target.place(self.dialect), model)
             named = [name for name in fields if name in (call.error or "")]
             fields = tuple(name for name in fields if name not in (named or _suspects(fields)))
 
     async def _long_answer(self, model: str, fields: tuple[str, ...]) -> _Answer | None:
         """A longer prompt on the same connection; None when it fails, which costs the calibration."""
-        answer = await self._ask(model, WORDS[1], fields)
+        answer = await self._ask(model, self._words(1), fields)
         if answer.call.outcome is Outcome.OK:
             return answer
         self.facts["long_probe"] = f"{answer.call.outcome}: {answer.call.error}"
         return None
 
     async def _ask(self, model: str, words: int, fields: tuple[str, ...]) -> _Answer:
-        prompt = compose(self.text, words, self.seed, self.requests, self.nonce)
-        body = self.dialect.encode(Ask(model=model, prompt=prompt, osl=OSL, fields=fields))
-        call = Call(self.requests, words, OSL, body, Meter(self.dialect, [0] * 8))
+        ask = compose_ask(
+            self.text,
+            self.images,
+            model=model,
+            words=words,
+            osl=self.osl,
+            fields=fields,
+            seed=self.seed,
+            request=self.requests,
+            nonce=self.nonce,
+        )
+        call = Call(self.requests, words, self.osl, self.dialect.encode(ask), Meter(self.dialect, [0] * 8))
         call.planned_ns = monotonic_ns()
         self.requests += 1
         task = asyncio.create_task(self._caller.perform(call))
-        await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
-        call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
+        try:
+            await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
+        finally:  # also when interrupted: the connector waits for lines that are still in use
+            call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
         await task
         call.meter.take()
         return _Answer(words, call)
+
+    def _words(self, place: int) -> int:
+        """Of the short and of the long probe: enough that every text of a batch has a few."""
+        return WORDS[place] if self.dialect.TRAITS.streams else max(WORDS[place], (4, 8)[place] * self.osl)
 
     # --- whatever else it tells ------------------------------------------------------------------------------
 
@@ -230,7 +252,7 @@ class _Preflight:
         https = self.target.url.startswith("https")
         self.facts |= {
             "answer_status": short.call.status,
-            "streaming": short.call.meter.chunks > 1 or short.call.meter.done,
+            "streaming": self.dialect.TRAITS.streams and (short.call.meter.chunks > 1 or short.call.meter.done),
             "done_mark": short.call.meter.done,
             "finish": short.call.meter.finish,
             "chunks": short.call.meter.chunks,
@@ -242,6 +264,7 @@ class _Preflight:
             url=self.target.url,
             model=model,
             dialect=self.dialect.NAME,
+            unit=self.dialect.TRAITS.unit,
             calibration=_calibration(counted),
             fields=fields,
             keep_alive=long is None or long.call.reused,  # not so when the server closed what it had promised to keep
@@ -254,7 +277,7 @@ class _Preflight:
             context_tokens=context,
             server=self.server,
             version=_version_of(version),
-            osl_honoured=all(length == OSL for length in lengths) if usage else None,
+            osl_honoured=all(length == self.osl for length in lengths) if usage else None,
             usage_reported=usage,
             probes=self.requests,
             loopback=self.target.loopback,

@@ -1,71 +1,223 @@
-"""Nothing measured is lost: Ctrl-C and kill -9 at any moment, then resume."""
+"""Nothing measured is lost: Ctrl-C, SIGTERM, kill -9 and a full disk at any moment, then resume."""
 
 from __future__ import annotations
 
+import contextlib
 import random
+import resource
+import select
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
+import polars as pl
 import pytest
+from servers import Answer, Asked, running
 
-import sweep
-from sweep.curve import journal
+from sweep.curve import artifact, journal
+from sweep.plan.scenario import make_cell
 
 GRID = (1.0, 2.0, 4.0)
-PLAN = ["--endpoint", "sim", "--profile", "demo", "--grid", "1,2,4", "--duration", "1s", "--yes", "--name", "run", "--out"]
+PLAN = ["--profile", "demo", "--grid", "1,2,4", "--duration", "500ms", "--yes", "--name", "run"]
+ENDS_S = 2.0
+NOISE_S = 1.5  # for a machine with two cores and other things to do
 Begin = Callable[..., "subprocess.Popen[str]"]
 Sweep = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def until(process: subprocess.Popen[str], text: str) -> None:
+    """Reads what the sweep says until a line begins like that."""
+    assert process.stderr is not None
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        if select.select([process.stderr], [], [], 0.5)[0]:
+            line = process.stderr.readline()
+            assert line, "it ended early"
+            if line.startswith(text):
+                return
+    raise AssertionError(f"it never said {text!r}")
 
 
 def cells_on_disk(folder: Path) -> int:
     return len(list((folder / "journal").glob("cell-*.json"))) if folder.exists() else 0
 
 
-def finished(folder: Path) -> list[float]:
-    return [point.load.level for point in journal.reopen(folder).points]
+def require_whole(folder: Path) -> None:
+    """What an interrupted and resumed sweep left is what an uninterrupted one would have: cells, levels, seeds; no request twice."""
+    curve = artifact.load(folder / "run.curve.json")
+    assert curve.complete
+    assert "partial" not in {finding.code for finding in curve.findings}
+    assert [point.load.level for point in curve.points] == list(GRID)
+    kept = journal.reopen(folder)
+    assert kept.damaged == ()
+    assert curve.points == artifact.as_stored(kept.points)
+    for place, (level, one) in enumerate(zip(GRID, kept.finished, strict=True)):
+        planned = make_cell(
+            kept.header.plan, kept.header.endpoint, index=place, level=level, repeat=0, first_request=one.cell.first_request
+        )
+        assert one.cell == planned
+    records = pl.read_parquet(folder / "run.records.parquet")
+    assert records["request"].is_unique().all()
+    for point in curve.points:
+        assert sum(point.outcomes_all.values()) == len(records.filter(pl.col("cell") == point.cell))
+    assert {path.suffix for path in folder.iterdir() if path.is_file()} == {
+        ".json",
+        ".parquet",
+        ".hlog",
+        ".svg",
+        ".png",
+        ".html",
+    }
 
 
-@pytest.mark.parametrize("after_s", [0.1, 1.0, 2.2, 3.5, 5.0])
-def test_ctrl_c_keeps_what_was_measured(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path, after_s: float) -> None:
-    process = begin_sweep(*PLAN, tmp_path)
+MOMENTS = [  # the line that was said last, seconds since then
+    pytest.param("profile", 0.0, signal.SIGINT, id="planning"),
+    pytest.param("load", 0.15, signal.SIGINT, id="ramp"),
+    pytest.param("c1", 0.4, signal.SIGINT, id="window"),
+    pytest.param("c1", 0.6, signal.SIGTERM, id="tail"),
+    pytest.param("c4", 0.0, signal.SIGINT, id="writing"),
+    pytest.param("c4", 0.6, signal.SIGHUP, id="drawing"),
+]
+
+
+@pytest.mark.parametrize(("line", "after_s", "number"), MOMENTS)
+def test_an_interruption_keeps_what_was_measured(
+    begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path, line: str, after_s: float, number: signal.Signals
+) -> None:
+    process = begin_sweep("--endpoint", "sim", *PLAN, "--out", tmp_path)
+    until(process, line)
     time.sleep(after_s)
-    process.send_signal(signal.SIGINT)
+    took_s, told = interrupted(process, number)
+    assert took_s < ENDS_S + NOISE_S
+    folder = tmp_path / "run"
+    if line == "profile" and not (folder / "journal").exists():
+        assert told == "error: interrupted\n"
+        return
+    curve = artifact.load(folder / "run.curve.json")
+    assert curve.points == artifact.as_stored(journal.reopen(folder).points)
+    assert len(curve.points) == cells_on_disk(folder)
+    assert curve.complete is (len(curve.points) == len(GRID))
+    assert f"hint: sweep resume {folder} goes on" in told
+    if not curve.complete:
+        sweep_command("resume", folder, expect=None)
+        require_whole(folder)
+    assert artifact.load(folder / "run.curve.json").points[: len(curve.points)] == curve.points
+
+
+def interrupted(process: subprocess.Popen[str], number: signal.Signals) -> tuple[float, str]:
+    """Seconds until it ended, and what it said of it."""
+    process.send_signal(number)
     asked = time.monotonic()
     _, told = process.communicate(timeout=20)
     took_s = time.monotonic() - asked
     assert process.returncode == 130, told
     assert "Traceback" not in told
-    assert took_s < 3.0  # two seconds on a machine that has nothing else to do
-    folder = tmp_path / "run"
-    if not folder.exists():
-        return  # interrupted before there was anything to keep
-    curve = sweep.load(folder / "run.curve.json").curve
-    assert not curve.complete
-    assert len(curve.points) == cells_on_disk(folder)
-    sweep_command("resume", folder)
-    resumed = sweep.load(folder / "run.curve.json").curve
-    assert resumed.complete
-    assert [point.load.level for point in resumed.points] == list(GRID)
-    assert resumed.points[: len(curve.points)] == curve.points
+    return took_s, told[told.index("error: ") :]
+
+
+def test_an_interruption_of_preflight_leaves_nothing(begin_sweep: Begin, tmp_path: Path) -> None:
+    def slow(asked: Asked) -> Answer | None:
+        time.sleep(0 if asked.method == "GET" else 5)
+        return None
+
+    with running(slow) as site:
+        process = begin_sweep("--endpoint", f"http://127.0.0.1:{site.port}", *PLAN, "--out", tmp_path)
+        limit = time.monotonic() + 20
+        while len(site.asked) < 2 and time.monotonic() < limit:
+            time.sleep(0.01)
+        took_s, told = interrupted(process, signal.SIGINT)
+    assert told == "error: interrupted\n"
+    assert took_s < ENDS_S + NOISE_S
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_kill_loses_at_most_the_running_cell(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path, seed: int) -> None:
-    process = begin_sweep(*PLAN, tmp_path)
+    process = begin_sweep("--endpoint", "sim", *PLAN, "--out", tmp_path)
     folder = tmp_path / "run"
-    time.sleep(1.0 + random.Random(seed).uniform(0, 5))
+    until(process, "load")
+    time.sleep(random.Random(seed).uniform(0, 4))
     seen = cells_on_disk(folder)
     process.kill()
     process.communicate(timeout=20)
-    if not (folder / "journal" / "header.json").exists():
-        return
-    kept = finished(folder)
+    kept = journal.reopen(folder).points
     assert len(kept) >= seen
-    assert kept == list(GRID[: len(kept)])
-    sweep_command("resume", folder)
-    records = sweep.load(folder / "run.curve.json").curve
-    assert records.complete
-    assert [point.load.level for point in records.points] == list(GRID)
+    assert [point.load.level for point in kept] == list(GRID[: len(kept)])
+    sweep_command("resume", folder, expect=None)
+    require_whole(folder)
+
+
+def test_resume_notices_another_server(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path) -> None:
+    with running() as site:
+        process = begin_sweep("--endpoint", f"http://127.0.0.1:{site.port}", *PLAN, "--out", tmp_path)
+        until(process, "c1")
+        interrupted(process, signal.SIGINT)
+        site.models = ({"id": "toy", "max_model_len": 4096},)
+        sweep_command("resume", tmp_path / "run", expect=None)
+    curve = artifact.load(tmp_path / "run" / "run.curve.json")
+    assert [finding.data for finding in curve.findings if finding.code == "system-changed"] == [
+        {"what": "context tokens", "before": "unknown", "after": "4096"}
+    ]
+
+
+# --- the disk --------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
+    """A file system of its own, where this machine lets us mount one."""
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_with_no_room_is_found_before_the_run(sweep_command: Sweep, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 1) as disk:
+        ended = sweep_command("--endpoint", "sim", *PLAN, "--out", disk / "reports", expect=2)
+        assert "MB are free" in ended.stderr
+
+
+def test_a_disk_that_fills_up_keeps_what_was_written(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 32) as disk:
+        process = begin_sweep("--endpoint", "sim", *PLAN, "--out", disk)
+        until(process, "c1")
+        with contextlib.suppress(OSError), (disk / "neighbour").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 2, told
+        assert "No space left on device" in told
+        assert f"free some space, then: sweep resume {disk / 'run'}" in told
+        assert "Traceback" not in told
+        kept = journal.reopen(disk / "run")
+        assert kept.damaged == ()
+        assert [point.load.level for point in kept.points][:1] == [1.0]
+        (disk / "neighbour").unlink()
+        sweep_command("resume", disk / "run", expect=None)
+        require_whole(disk / "run")
+
+
+@pytest.mark.parametrize("limit_bytes", [6_000, 60_000])
+def test_a_file_that_cannot_be_written_costs_no_cell(
+    begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path, limit_bytes: int
+) -> None:
+    """A cell's files, the curve's own and its pictures, one after the other too large for the limit on file sizes."""
+    process = begin_sweep("--endpoint", "sim", *PLAN, "--out", tmp_path)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 2, told
+    assert "File too large" in told
+    assert "Traceback" not in told
+    before = journal.reopen(tmp_path / "run").points
+    sweep_command("resume", tmp_path / "run", expect=None)
+    require_whole(tmp_path / "run")
+    assert msgspec.json.encode(journal.reopen(tmp_path / "run").points[: len(before)]) == msgspec.json.encode(before)
