@@ -214,10 +214,10 @@ class Reply:
         self._write(data, tokens)
 
     def _write(self, data: bytes, tokens: int) -> None:
-        if tokens:
-            self.row.write_ns.append(monotonic_ns())
-            self.row.write_tokens.append(tokens)
+        began_ns = monotonic_ns()
         self._connection.write(data)
+        if tokens:
+            self.row.wrote(began_ns, monotonic_ns(), tokens)
 
     def _flush(self) -> None:
         """What had to wait goes out."""

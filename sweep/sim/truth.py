@@ -1,7 +1,7 @@
 """What really happened to each request, in CLOCK_MONOTONIC ns: the log the measuring side is compared with.
 
-`step_ns` are the ends of the steps that made tokens, `write_ns` the moments their bytes were handed to the socket. The
-difference is the endpoint's own lateness; a client answers for what comes after `write_ns`.
+`step_ns` are the ends of the steps that made tokens; `write_ns` and `written_ns` enclose the handing of their bytes to the
+socket, so the bytes left in between. What lies before is the endpoint's own lateness, what comes after is the client's.
 """
 
 from __future__ import annotations
@@ -35,10 +35,16 @@ class Row:
     step_ns: array[int] = field(default_factory=lambda: array("q"))
     step_tokens: array[int] = field(default_factory=lambda: array("i"))
     write_ns: array[int] = field(default_factory=lambda: array("q"))
+    written_ns: array[int] = field(default_factory=lambda: array("q"))
     write_tokens: array[int] = field(default_factory=lambda: array("i"))
     preemptions: int = 0
     cached_tokens: int = 0
     outcome: str = "ok"
+
+    def wrote(self, began_ns: int, ended_ns: int, tokens: int) -> None:
+        self.write_ns.append(began_ns)
+        self.written_ns.append(ended_ns)
+        self.write_tokens.append(tokens)
 
     def to_json(self) -> bytes:
         """One line, without its end."""

@@ -26,7 +26,8 @@ KNOWS = {
     "convert": NOUNS | {"curve"},
     "report": NOUNS | {"curve"},
     "run": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report"},
-    "cli": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report", "run"},
+    "selftest": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report", "run"},
+    "cli": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report", "run", "selftest"},
 }
 NO_CLOCK = {"asyncio", "aiohttp"}
 NO_WEIGHT = {"scipy", "polars", "matplotlib"}
