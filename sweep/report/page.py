@@ -1,47 +1,114 @@
-"""A curve as one self-contained page: no script, no font, no picture from elsewhere; everything foreign is escaped."""
+"""Curves as one self-contained page: no font, no picture, no script from elsewhere; everything foreign is escaped.
+
+`sweep run` writes it for one curve, `sweep compare` for several. Its script is the page's own (assets/), allowed by its hash;
+without it, figure and tables still say everything but the reader's own SLO.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweep.model import Curve, Fact, Point
-from sweep.report import figure, quantity, style, words
+from sweep.curve import artifact
+from sweep.curve.compare.nouns import Comparison
+from sweep.curve.cost import accelerators, stated
+from sweep.model import Curve, Slo
+from sweep.report import facts, figure, quantity, style, words
+from sweep.report.compare import names, overlay, plot, tables
+from sweep.report.compare import words as advice
 from sweep.report.foreign import harmless
-from sweep.report.table import COLUMNS, Row, rows, slo_cell, slo_result
+from sweep.report.table import COLUMNS, rows
 
-QUESTIONS = ("scenario", "constraint", "software", "hardware", "client", "price")
-UNSTATED = "not stated"
-
-
-def render(curve: Curve) -> str:
-    """The page as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    curve = harmless(curve)
-    environment = Environment(
-        loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    shown = rows(curve)
-    return environment.get_template("page.html").render(
-        curve=curve,
-        picture=Markup(inline(figure.svg_text(curve))),
-        light=_variables({colour: colour for colour in style.NAMES}),
-        dark=_variables(style.DARK),
-        sentences=words.sentences(curve),
-        notices=words.notices(curve),
-        columns=COLUMNS,
-        rows=shown,
-        slos=[(quantity.slo_title(slo), _slo_rows(shown, slo.name)) for slo in curve.slos],
-        questions=[(name, _facts(facts)) for name, facts in _answers(curve).items()],
-        cells=[_measured(row.point) for row in shown],
-    )
+ASSETS = Path(__file__).with_name("assets")
+SCRIPTS = ("decode.js", "pick.js", "chart.js", "page.js")
 
 
 def save(curve: Curve, path: Path) -> None:
+    """Raises OSError."""
     path.write_text(render(curve), encoding="utf-8")
+
+
+def save_comparison(compared: Comparison, curves: Sequence[Curve], path: Path) -> None:
+    """Raises OSError."""
+    path.write_text(render_comparison(compared, curves), encoding="utf-8")
+
+
+def render(curve: Curve) -> str:
+    """The page of one curve, as HTML."""
+    plain = harmless(curve)
+    picture = figure.svg_text(plain)
+    return _page({"A": curve}, None, plain.slos, None, picture, title=f"{plain.endpoint.model} · {plain.profile.name}")
+
+
+def render_comparison(compared: Comparison, curves: Sequence[Curve]) -> str:
+    """The page of several curves, as HTML."""
+    plain = harmless(compared)
+    labelled = {side.label: curve for side, curve in zip(compared.sides, curves, strict=True)}
+    slos = [each.target.slo for each in plain.answers if each.target.slo is not None]
+    picture = overlay.svg_text(compared, curves)
+    title = f"Comparison: {' · '.join(names.side(side) for side in plain.sides)}"
+    return _page(labelled, plain, slos, plain.axis, picture, title=title)
+
+
+def _page(
+    labelled: Mapping[str, Curve],
+    compared: Comparison | None,
+    slos: Sequence[Slo],
+    axis: str | None,
+    picture: str,
+    *,
+    title: str,
+) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals["data"] = lambda text: Markup(safe_in_script(text))
+    shown_curves = {label: harmless(curve) for label, curve in labelled.items()}
+    document = plot.shown(shown_curves, axis, slos)
+    code = script()
+    return environment.get_template("page.html").render(
+        title=title,
+        picture=Markup(inline(picture)),
+        light=_variables({colour: colour for colour in style.NAMES}),
+        dark=_variables(style.DARK),
+        light_sides=_side_variables(0),
+        dark_sides=_side_variables(1),
+        side_places=range(len(labelled)),
+        script=Markup(code),
+        script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
+        shown=artifact_json(document),
+        axes=plot.titles(document),
+        axis=document["axis"],
+        presets=[quantity.slo_title(slo) for slo in slos],
+        sides=[_side(each, shown_curves[each["label"]], compared) for each in document["sides"]],
+        files={label: artifact.to_json(curve).decode() for label, curve in labelled.items()},
+        curves=[_told(label, curve) for label, curve in shown_curves.items()],
+        compared=_compared(compared, list(shown_curves.values())) if compared else None,
+    )
+
+
+def script() -> str:
+    """The page's own code: one closed function, so that nothing of it is global."""
+    body = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{body}\n}})();\n'
+
+
+def safe_in_script(json_text: str) -> str:
+    """JSON that no text inside can end, whatever it says; it reads back as the same document."""
+    return json_text.replace("<", "\\u003c")
+
+
+def artifact_json(document: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(document, order="sorted").decode()
 
 
 def inline(svg: str) -> str:
@@ -56,77 +123,65 @@ def inline(svg: str) -> str:
     return element
 
 
-def _variables(colours: Any) -> str:
+def _variables(colours: Mapping[str, str]) -> str:
     return " ".join(f"--{style.NAMES[role]}: {colour};" for role, colour in colours.items())
 
 
-def _slo_rows(shown: list[Row], name: str) -> list[dict[str, str]]:
-    """Load, verdict with attainment, and goodput of one SLO at each load."""
-    made = []
-    for row in shown:
-        found = slo_result(row.point, name)
-        if found is not None:
-            made.append(
-                {
-                    "load": row.cells[0].text,
-                    "verdict": found.verdict,
-                    "share": slo_cell(found).text.rsplit(" ", 1)[0],
-                    "good": f"{found.good:,} of {found.cohort:,}",
-                    "requests": quantity.significant(found.goodput_req_per_s.value),
-                    "tokens": quantity.significant(found.goodput_tok_per_s.value),
-                }
-            )
-    return made
+def _side_variables(mode: int) -> str:
+    return " ".join(f"--side-{place}: {colours[mode]};" for place, colours in enumerate(overlay.SIDES))
 
 
-def _answers(curve: Curve) -> dict[str, dict[str, Fact]]:
-    """The stored answers by question, the SLOs in words."""
-    answers: dict[str, dict[str, Fact]] = {name: dict(getattr(curve, name)) for name in QUESTIONS}
-    if curve.slos:
-        titles = "; ".join(quantity.slo_title(slo) for slo in curve.slos)
-        answers["constraint"]["slos"] = Fact(value=titles, known="declared")
-    return answers
-
-
-def _facts(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
-    """Name, answer and how it is known; what nobody said comes last."""
-    made = [(*named(name, fact.value), fact.known) for name, fact in facts.items()]
-    return sorted(made, key=lambda each: each[2] == "missing")
-
-
-def named(name: str, value: Any) -> tuple[str, str]:
-    """A stored name and answer for people: `rtt_s`, 0.0002 becomes `rtt`, `200 µs`."""
-    if name.endswith("_s") and isinstance(value, int | float):
-        return name.removesuffix("_s").replace("_", " "), quantity.seconds(value)
-    return name.replace("_", " "), fact_text(value)
-
-
-def fact_text(value: Any) -> str:
-    """A stored answer for people."""
-    if value is None:
-        return UNSTATED
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {fact_text(part)}" for key, part in value.items() if part is not None) or UNSTATED
-    if isinstance(value, list | tuple):
-        return ", ".join(fact_text(part) for part in value) or "none"
-    return str(value)
-
-
-def _measured(point: Point) -> dict[str, str]:
-    """How a point came to be: its window and the reasons for it, its requests, its realised lengths."""
-    window = point.window
+def _side(each: Mapping[str, Any], curve: Curve, compared: Comparison | None) -> dict[str, Any]:
+    """A side with the prices its fields begin with."""
+    found = {side.label: side for side in compared.sides} if compared else {}
+    side = found.get(each["label"])
+    price = stated(curve)
+    hour = side.price_per_accelerator_hour if side else price.per_accelerator_hour
+    token = side.price_per_million_output_tokens if side else price.per_million_output_tokens
     return {
-        "load": quantity.level(point.load) + (f"·{point.repeat + 1}" if point.repeat else ""),
-        "window": quantity.duration(window.seconds) if window else quantity.MISSING,
-        "begin": window.begin_reason if window else quantity.MISSING,
-        "end": window.end_reason if window else quantity.MISSING,
-        "requests": f"{point.cohort:,}",
-        "isl": quantity.significant(point.isl.mean, 4),
-        "osl": quantity.significant(point.osl.mean, 4),
-        "outcomes": ", ".join(f"{outcome} {number:,}" for outcome, number in sorted(point.outcomes.items()) if number),
-        "stamps": point.health.stamp_source if point.health else quantity.MISSING,
+        **each,
+        "count": side.accelerators if side else accelerators(curve),
+        "price": token if token is not None else hour,
+        "by_token": token is not None,
+        "currency": (side.currency if side else price.currency) or "",
+    }
+
+
+def _told(label: str, curve: Curve) -> dict[str, Any]:
+    """What the page says of one curve."""
+    made = rows(curve)
+    return {
+        "label": label,
+        "curve": curve,
+        "sentences": words.sentences(curve),
+        "notices": words.notices(curve),
+        "columns": COLUMNS,
+        "rows": made,
+        "slos": [(quantity.slo_title(slo), facts.slo_rows(made, slo.name)) for slo in curve.slos],
+        "questions": [(name, facts.facts(found)) for name, found in facts.answers(curve).items()],
+        "cells": [facts.measured(row.point) for row in made],
+    }
+
+
+def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
+    """What the page says of all together; `targets` once more as numbers, since prices may change."""
+    priced = [(each.target, served) for each in compared.answers for served in each.served]
+    found = [
+        tables.sides(compared),
+        tables.verdicts(compared),
+        tables.loads(compared),
+        tables.gains(compared),
+        tables.costs(compared),
+    ]
+    return {
+        "answer": advice.answer(compared),
+        "unfair": [line for line in advice.caveats(compared) if line.startswith("UNFAIR")],
+        "caveats": [line for line in advice.caveats(compared) if not line.startswith("UNFAIR")],
+        "evidence": advice.evidence(compared),
+        "surer": advice.surer(compared),
+        "targets": tables.targets(compared, priced=False),
+        "costs": [(served.label, served.tok_per_s, served.attainment if target.slo else None) for target, served in priced],
+        "tables": [table for table in found if table is not None and table.rows],
+        "questions": [table for table in tables.questions(curves, compared) if table.rows],
+        "json": artifact_json(artifact.plain(compared)),
     }

@@ -1,6 +1,6 @@
 """What one side delivers under an SLO: good tokens per second at the load that suits it best.
 
-A load must meet the percentile bounds; among those that do, the one with most good tokens counts. Where the next load misses
+A load must meet the percentile bounds; among those that do, the highest that brings most good tokens counts. Where the next load misses
 them, the answer lies between the two: throughput as a power law of the load, up to where the first bound breaks.
 """
 
@@ -19,13 +19,13 @@ from sweep.curve.compare.delivery import Delivery, estimate
 from sweep.curve.compare.nouns import Served
 from sweep.curve.compare.plane import Plane
 from sweep.curve.pick import Boundary, Judged, Pick, pick
-from sweep.curve.setup import pooled_lengths
 from sweep.measure.quantile import QUANTILES
 from sweep.model import Bound, Estimate, Point, Slo, Verdict3
 
 Floats = NDArray[np.float64]
 OUTPUT = "output_tok_per_s"
 NOTHING = Estimate(value=None)
+NEAR = 1.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +40,8 @@ class Flow:
 def under(plane: Plane, slo: Slo, seed: int) -> Delivery:
     picked = pick(plane.curve, slo)
     verdict, meeting = _meeting(plane, picked)
-    best = max(meeting, key=lambda load: (load.goodput_req_per_s.value or 0.0, -load.level), default=None)
-    if best is None or not best.goodput_req_per_s.value:
+    best = _best(meeting)
+    if best is None:
         if verdict == "undecided":
             return Delivery(Served(label=plane.label, standing="undecided", tok_per_s=NOTHING), None, None)
         never = np.full(plane.random.draws, -np.inf)
@@ -135,14 +135,25 @@ def _meeting(plane: Plane, picked: Pick) -> tuple[Verdict3, list[Judged]]:
     return alone.verdict, [load for load in counted if load.level in met]
 
 
+def _best(meeting: Sequence[Judged]) -> Judged | None:
+    """The highest load among those that bring most, give or take what throughput is measured to: luck shall not choose."""
+    most = max((load.goodput_tok_per_s.value or 0.0 for load in meeting), default=0.0)
+    return max(
+        (load for load in meeting if most and (load.goodput_tok_per_s.value or 0.0) * NEAR >= most), key=_level, default=None
+    )
+
+
+def _level(load: Judged) -> float:
+    return load.level
+
+
 def _points(plane: Plane, level: float) -> list[Point]:
     return [point for point in plane.curve.points if not point.disqualified and point.load.level == level]
 
 
 def _good_tokens(plane: Plane, load: Judged) -> Flow:
-    """Good requests per second times the tokens of an answer at that load."""
     points = _points(plane, load.level)
-    value = (load.goodput_req_per_s.value or 0.0) * (pooled_lengths(point.osl for point in points).mean or 0.0)
+    value = load.goodput_tok_per_s.value or 0.0
     rate = _flow(plane, OUTPUT, points, [point.rates.get(OUTPUT, NOTHING) for point in points])
     share = _flow(plane, "attainment", points[:1], [load.attainment])
     if rate is None or share is None or rate.off is None or share.off is None:

@@ -30,35 +30,46 @@ function highEdge(cell, shift) {
   return lowEdge(cell + 1, shift) - 1;
 }
 
-/** The least and greatest µs of every row on each axis, how often each occurs, and how many requests failed beside them. */
+/** The least and greatest µs of every row on each axis, how often each occurs, its tokens, and how many requests failed. */
 async function jointTable(stored) {
   const bytes = await inflated(bytesOf(stored.data));
   const view = new DataView(bytes.buffer);
   const shift = view.getUint8(1) ? view.getUint8(1) - 1 : null;
   const rows = view.getUint32(2, true);
-  const tokens = Number(view.getBigUint64(6, true));
-  const [tpot, ttft, e2e, counts] = [0, 1, 2, 3].map((column) => fromPlanes(bytes, 14 + 8 * rows * column, rows));
+  const typical = Number(view.getBigUint64(6, true)); // tokens after the first
+  const [tpot, ttft, e2e, counts, tokens] = [0, 1, 2, 3, 4].map((column) => fromPlanes(bytes, 14 + 8 * rows * column, rows));
   const us = (held) => (shift === null ? held : lowEdge(held, shift));
   for (let row = 0; row < rows; row++) {
     tpot[row] += row ? tpot[row - 1] : 0;
+    const each = tpot[row] > 0 ? us(tpot[row] - 1) : 0;
     const sameTpot = row > 0 && tpot[row] === tpot[row - 1];
     if (sameTpot) ttft[row] += ttft[row - 1];
     if (sameTpot && ttft[row] === ttft[row - 1]) e2e[row] += e2e[row - 1];
     else {
-      const each = tpot[row] > 0 ? Math.min(us(tpot[row] - 1), Math.floor(TOP / Math.max(tokens, 1))) : 0;
-      const expected = Math.min(us(ttft[row]) + each * tokens, TOP);
-      const off = e2e[row] % 2 ? -(e2e[row] + 1) / 2 : e2e[row] / 2;
-      e2e[row] = off + (shift === null ? expected : cellOf(expected, shift));
+      const expected = Math.min(us(ttft[row]) + Math.min(each, Math.floor(TOP / Math.max(typical, 1))) * typical, TOP);
+      e2e[row] = unzigzag(e2e[row]) + (shift === null ? expected : cellOf(expected, shift));
     }
+    const steps = tpot[row] > 0 ? Math.max(us(e2e[row]) - us(ttft[row]), 0) / Math.max(each, 1) : 0;
+    tokens[row] = unzigzag(tokens[row]) + halfToEven(counts[row] * (steps + 1));
   }
   const answered = tpot.map((held) => (held > 0 ? 1 : 0));
   return {
     failed: stored.failed,
     counts,
+    tokens,
     ttft: edges(ttft, shift, null),
     tpot: edges(tpot.map((held) => Math.max(held - 1, 0)), shift, answered),
     e2e: edges(e2e, shift, null),
   };
+}
+
+function unzigzag(value) {
+  return value % 2 ? -(value + 1) / 2 : value / 2;
+}
+
+function halfToEven(value) {
+  const below = Math.floor(value);
+  return value - below === 0.5 ? below + (below % 2) : Math.round(value);
 }
 
 function fromPlanes(bytes, start, rows) {

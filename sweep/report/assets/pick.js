@@ -63,9 +63,9 @@ function proportionLimits(p, worth) {
   ];
 }
 
-/** How many requests keep every bound: a bracket that contains the records' own count. */
-function goodRequests(table, bounds) {
-  let [low, high] = [0, 0];
+/** What keeps every bound: brackets that contain the records' own count of requests and of their tokens. */
+function good(table, bounds) {
+  const kept = { low: 0, high: 0, tokensLow: 0, tokensHigh: 0 };
   const limits = bounds.map((bound) => [table[bound.metric], Math.round(bound.limit_s * 1e9)]);
   for (let row = 0; row < table.counts.length; row++) {
     let [sure, maybe] = [true, true];
@@ -74,10 +74,10 @@ function goodRequests(table, bounds) {
       if (Math.max(edge.low[row] - 1, 0) * 1000 >= Math.max(limit, 1)) maybe = false;
       if (!maybe) break;
     }
-    if (sure) low += table.counts[row];
-    if (maybe) high += table.counts[row];
+    if (sure) [kept.low, kept.tokensLow] = [kept.low + table.counts[row], kept.tokensLow + table.tokens[row]];
+    if (maybe) [kept.high, kept.tokensHigh] = [kept.high + table.counts[row], kept.tokensHigh + table.tokens[row]];
   }
-  return [low, high];
+  return kept;
 }
 
 /** Effective per actual sample, as measured at the percentile nearest to the bound's. */
@@ -92,40 +92,49 @@ function worthOf(point, bound) {
   return nearest ? Math.min(1, nearest.estimate.n_eff / nearest.estimate.n) : 1;
 }
 
+function sum(items, of) {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
 function shareOf(repeats, bounds) {
-  const brackets = repeats.map((point) => goodRequests(point.table, bounds));
-  const low = brackets.reduce((sum, bracket) => sum + bracket[0], 0);
-  const high = brackets.reduce((sum, bracket) => sum + bracket[1], 0);
-  const n = repeats.reduce((sum, point) => sum + point.cohort, 0);
-  const worth = repeats.reduce((sum, point) => sum + point.cohort * Math.min(1, ...bounds.map((bound) => worthOf(point, bound))), 0);
-  return { good: [low, high], value: low / n, low: proportionLimits(low / n, worth)[0], high: proportionLimits(high / n, worth)[1], n };
+  const kept = repeats.map((point) => good(point.table, bounds));
+  const total = Object.fromEntries(Object.keys(kept[0]).map((key) => [key, sum(kept, (one) => one[key])]));
+  const n = sum(repeats, (point) => point.cohort);
+  const worth = sum(repeats, (point) => point.cohort * Math.min(1, ...bounds.map((bound) => worthOf(point, bound))));
+  const [value, most] = [total.low / n, total.high / n];
+  return { good: total, value, low: proportionLimits(value, worth)[0], high: proportionLimits(most, worth)[1], n };
 }
 
 function verdictOf(repeats, bound) {
   const share = shareOf(repeats, [bound]);
-  if (bound.quantile === null) return share.good[0] === share.n ? "met" : share.good[1] < share.n ? "missed" : "undecided";
+  if (bound.quantile === null) return share.good.low === share.n ? "met" : share.good.high < share.n ? "missed" : "undecided";
   return share.low >= bound.quantile ? "met" : share.high < bound.quantile ? "missed" : "undecided";
 }
 
 function judgedLoad(level, repeats, bounds) {
-  const cohort = repeats.reduce((sum, point) => sum + point.cohort, 0);
+  const cohort = sum(repeats, (point) => point.cohort);
   if (!cohort || !bounds.length || repeats.some((point) => !point.table)) return { level, repeats, verdict: "undecided", cohort, attainment: null };
   const attainment = shareOf(repeats, bounds);
   const verdicts = bounds.map((bound) => verdictOf(repeats, bound));
-  const seconds = repeats.reduce((sum, point) => sum + (point.window ? (point.window.end_ns - point.window.begin_ns) / 1e9 : NaN), 0);
-  const perS = seconds > 0 ? cohort / seconds : null;
-  const answers = repeats.filter((point) => point.osl.n && point.osl.mean !== null);
-  const count = answers.reduce((sum, point) => sum + point.osl.n, 0);
-  const tokens = answers.reduce((sum, point) => sum + point.osl.n * point.osl.mean, 0) / count;
+  const seconds = sum(repeats, (point) => (point.window ? (point.window.end_ns - point.window.begin_ns) / 1e9 : NaN));
+  const reqPerS = seconds > 0 ? (attainment.value * cohort) / seconds : null;
+  const each = tokensEach(repeats, attainment.good);
   return {
     level,
     repeats,
     cohort,
     attainment,
     verdict: verdicts.includes("missed") ? "missed" : verdicts.includes("undecided") ? "undecided" : "met",
-    reqPerS: perS === null ? null : attainment.value * perS,
-    tokPerS: perS === null || !count ? null : attainment.value * perS * tokens,
+    reqPerS,
+    tokPerS: reqPerS === null || !each ? null : reqPerS * each,
   };
+}
+
+/** Tokens of a good answer; where none is good, those of any answer. */
+function tokensEach(repeats, kept) {
+  if (kept.low && kept.high) return kept.tokensLow / kept.low;
+  const answered = sum(repeats, (point) => sum([...point.table.counts], (count) => count));
+  return answered ? sum(repeats, (point) => sum([...point.table.tokens], (count) => count)) / answered : 0;
 }
 
 /** Disqualified points answer nothing. `highest`: the highest load that meets the SLO; `best`: the one of most goodput. */

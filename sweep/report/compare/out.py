@@ -45,7 +45,7 @@ def write(compared: Comparison, curves: Sequence[Curve], *, html: Path | None, f
             made |= {"svg": stem.with_name(stem.name + ".svg"), "png": stem.with_name(stem.name + ".png")}
             overlay.save(compared, curves, made["svg"], made["png"])
         if html is not None:
-            from sweep.report import page_next as page
+            from sweep.report import page
 
             page.save_comparison(compared, curves, html)
             made["html"] = html

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 
@@ -7,8 +9,9 @@ import msgspec
 import pytest
 import sample_curves
 
+from sweep.curve import artifact
 from sweep.model import Fact, Finding
-from sweep.report import page, style
+from sweep.report import facts, page, style
 
 EVIL = '<img src=x onerror="alert(1)">{{ 7*7 }}'
 
@@ -16,7 +19,7 @@ EVIL = '<img src=x onerror="alert(1)">{{ 7*7 }}'
 class Balance(HTMLParser):
     """Fails when a tag is closed that is not open; collects tags and attributes."""
 
-    VOID = frozenset({"meta", "link", "br", "img", "use", "path"})
+    VOID = frozenset({"meta", "link", "br", "img", "input", "use", "path"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,11 +49,28 @@ def parsed(html: str) -> Balance:
 def test_the_page_stands_alone() -> None:
     html = page.render(sample_curves.curve())
     tags = parsed(html).seen
-    assert {tag for tag, _ in tags} & {"script", "link", "iframe", "img", "object"} == set()
+    assert {tag for tag, _ in tags} & {"link", "iframe", "img", "object"} == set()
     links = [value for _, attrs in tags for name, value in attrs.items() if name in {"src", "href", "xlink:href"}]
     assert all(value and value.startswith("#") for value in links)
     assert "default-src 'none'" in html
     assert "@import" not in html
+
+
+def test_the_only_code_is_the_pages_own_and_the_browser_is_told_its_hash() -> None:
+    html = page.render(sample_curves.curve())
+    scripts = [attrs for tag, attrs in parsed(html).seen if tag == "script"]
+    assert [attrs for attrs in scripts if attrs.get("type") != "application/json"] == [{}]
+    code = html.split("<script>")[1].split("</script>")[0]
+    wanted = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    assert f"script-src 'sha256-{wanted}'" in html
+    assert len(code) < 40_000
+
+
+def test_the_page_carries_the_curve_file_itself() -> None:
+    curve = sample_curves.curve()
+    html = page.render(curve)
+    held = html.split('<script type="application/json" id="curve-A">')[1].split("</script>")[0]
+    assert artifact.loads(held.encode()).digest == artifact.digest(curve)
 
 
 def test_the_page_says_what_was_found_what_to_do_and_what_is_missing() -> None:
@@ -85,13 +105,15 @@ def test_foreign_text_is_escaped_wherever_it_is_shown() -> None:
     )
     html = page.render(evil)
     assert not any("onerror" in attrs or tag == "img" for tag, attrs in parsed(html).seen)
-    assert "49" not in re.findall(r"\b49\b", html.split("<body>")[1])
+    visible = re.sub(r"<script.*?</script>", "", html.split("<body>")[1], flags=re.DOTALL)
+    assert "49" not in re.findall(r"\b49\b", visible)
+    assert html.lower().count("<script") == html.lower().count("</script>") == 3
 
 
 def test_dark_and_light_know_every_colour() -> None:
     html = page.render(sample_curves.curve())
     used = set(re.findall(r"var\(--([a-z-]+)\)", html))
-    assert used <= set(style.NAMES.values())
+    assert used <= {*style.NAMES.values(), "side"}
     assert set(style.DARK) == set(style.NAMES)
     svg = html[html.index("<svg") : html.index("</svg>")]
     assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= {"#000000"}
@@ -114,4 +136,4 @@ def test_a_curve_without_points_is_a_page() -> None:
     ],
 )
 def test_answers_in_words(value: object, text: str) -> None:
-    assert page.fact_text(value) == text
+    assert facts.fact_text(value) == text
