@@ -574,7 +574,8 @@ class Judgement(Noun, frozen=True, kw_only=True):
 
 
 class Timeline(Noun, frozen=True, kw_only=True):
-    """The curve statistic of one metric over the nights: relative change against the latest baseline, None where not known.
+    """The curve statistic of one metric over the nights, None where not known: relative change against the latest baseline, or,
+    while a change is open, against the one before it.
 
     `low`..`high` is the band outside which a night raises a suspicion. `best` is the best level ever held for five nights
     and `latest` the level now; `drift` the night from which a slow drift is advised.

@@ -68,7 +68,9 @@ def again(history: History, rules: Rules, endpoint: str, folder: Path, *, restar
 
 def _measure(history: History, levels: tuple[float, ...], endpoint: str, out: Path, headers: tuple[str, ...]) -> Curve:
     """These levels of the latest night's plan, with a seed of their own."""
-    from sweep.cli.screen import watching
+    from rich.console import Console
+
+    from sweep.report.progress import Watcher
     from sweep.run import Settings
     from sweep.run import run as measure
 
@@ -91,7 +93,7 @@ def _measure(history: History, levels: tuple[float, ...], endpoint: str, out: Pa
         headers=headers,
         out=out,
     )
-    with watching(json=False, yes=True) as watch:
+    with Watcher(Console(stderr=True, highlight=False), lambda *_: True, lambda *_: None) as watch:
         return measure(settings, watch)[0]
 
 

@@ -22,7 +22,7 @@ def judge(group: Comparable, rules: Rules) -> History:
         nights=nights,
         judged=tuple(replay.judged),
         changes=tuple(replay.in_hindsight(place) for place in range(len(replay.changes))),
-        timelines=timelines(table, replay.bands, replay.levels[-1], replay.baseline(), rules.nights_per_alarm),
+        timelines=timelines(table, replay.bands, replay.levels[-1], replay.shown_against(), rules.nights_per_alarm),
         set_aside=group.set_aside,
         nights_per_alarm=rules.nights_per_alarm,
         unfair=group.unfair,

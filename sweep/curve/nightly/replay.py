@@ -77,6 +77,11 @@ class Replay:
     def baseline(self) -> list[int]:
         return self.levels[-1][-self.rules.baseline_nights :]
 
+    def shown_against(self) -> list[int]:
+        """The baseline, or while a change is open that of the level before: what a reader wants tonight compared with."""
+        level = self.levels[-1] if self.open is None else self.levels[-2]
+        return level[-self.rules.baseline_nights :]
+
     def has_figures(self, night: int) -> bool:
         return bool(np.isfinite(self.table.y[night]).any())
 

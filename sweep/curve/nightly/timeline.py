@@ -1,4 +1,4 @@
-"""The curve statistic of each metric over all nights, as a reader wants it: in percent against the latest baseline."""
+"""The curve statistic of each metric over all nights, as a reader wants it: relative to one baseline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Band:
 def timelines(
     table: Series, bands: Sequence[Band | None], level: Sequence[int], baseline: Sequence[int], nights_per_alarm: int
 ) -> tuple[Timeline, ...]:
-    """`level`: the accepted nights of the present level; `baseline`: the last of them, which all nights are shown against."""
+    """`level`: the accepted nights of the present level; `baseline`: the nights that all are shown against."""
     rows = list(baseline) or list(range(len(table.y)))
     index = median(table.y - median(table.y[rows], 0), -1) if rows else np.empty((0, len(table.metrics)))
     drifts = _drifts(table, level, nights_per_alarm)

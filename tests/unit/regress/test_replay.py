@@ -141,6 +141,14 @@ def test_mended_is_only_what_is_mended_in_full():
     assert [change.ended for change in history.changes] == [28, 28]
 
 
+def test_while_a_change_is_open_tonight_is_shown_against_the_level_before():
+    y = noise(24)
+    y[20:, TPOT] += SIX
+    line = decided(nights(y)).timelines[TPOT]
+    assert line.change[-1] == pytest.approx(0.06, abs=0.01)
+    assert line.change[10] == pytest.approx(0, abs=0.01)
+
+
 def test_the_best_ever_is_kept_in_sight():
     y = noise(60)
     y[20:] += SIX
