@@ -29,9 +29,9 @@ def measured(cell: Cell, source: virtual.Source) -> tuple[Point, float]:
     running = source.measure(cell, endpoint)
     done, decision, last_ns = records.EMPTY, None, running.started_ns
     for batch in running:
-        done, last_ns = records.concat([done, batch.done]), batch.at_ns
+        done, asked_ns, last_ns = records.concat([done, batch.done]), last_ns, batch.at_ns
         if decision is None:
-            asked = stop.decide(cell, done, batch.open, running.started_ns, batch.at_ns)
+            asked = stop.decide(cell, done, batch.open, running.started_ns, batch.at_ns, asked_ns)
             if asked.kind != "go":
                 decision = asked
                 running.finish(asked.end_ns or batch.at_ns)

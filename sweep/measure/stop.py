@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.measure import precision
 from sweep.measure.overload import overloaded
 from sweep.measure.window import due_column, is_open, place, slots_of
 from sweep.model import Cell, Live, Outcome, Window
@@ -15,16 +17,20 @@ from sweep.records import INT, ORDER, Records
 
 MIN_WINDOW_S = 20.0
 MIN_E2E = 2.0
+FEWEST = 8  # requests whose median has an interval
+UNDER_WAY = 0.1  # of an E2E: until an answer's pace can be told
 ROUND_SLACK = 0.1  # of an E2E: two rounds last two mean E2E, which may be a little less than two medians
 SETTLING = 4
 JUDGE_FAILURES_FROM = 20
 FAILURES_TOLERATED = 0.5
 LIVE_S = 10.0  # what "now" means to somebody watching
+CHECKPOINT = 1.5  # the window at one checkpoint over that at the one before
+WORTH_IT = 1.25  # of what a cell may measure: what would take longer is not waited for
 
-CAP, TOKEN_CAP = "cap", "token cap"
+CAP, TOKEN_CAP, BUDGET = "cap", "token cap", "as precise as its time allows"
 NO_SUCCESS, MOST_FAIL, OVERLOAD = "no request succeeds", "most requests fail", "offered > capacity"
 ABORTED = frozenset({NO_SUCCESS, MOST_FAIL, OVERLOAD})  # reasons after which a point proves nothing
-UNRESOLVED = frozenset({CAP, TOKEN_CAP})  # reasons that ended a window before it was as long as demanded
+UNRESOLVED = frozenset({CAP, TOKEN_CAP, BUDGET})  # reasons that ended a window before everything asked of it was known
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,15 @@ class Decision:
     live: Live
 
 
-def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: int) -> Decision:
-    """Whether the cell may end, from the requests that ended and those in flight. Reads columns, never chunks.
+def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: int, asked_ns: int | None = None) -> Decision:
+    """Whether the cell may end, from the requests that ended and those in flight by `now_ns`.
+
+    Reads columns; chunks only when a checkpoint was passed since `asked_ns`, the moment it was last asked.
 
     Enough: the window is as long as demanded (`duration_s`, else max(20 s, 2 median E2E); never below one median E2E), the
-    cohort has `requests`, and a cold closed loop has gone whole rounds; or `cap_s` is over, which leaves the point
-    unresolved. Abort: half of the requests fail, the backlog of an open loop grows, or the cap comes before a steady state.
+    cohort has `requests`, a cold closed loop has gone whole rounds, and everything asked is known at this checkpoint and at
+    the one before, or would take longer than the cell may; or `cap_s` is over. Abort: half of the requests fail, the backlog
+    of an open loop grows, or the cap comes before a steady state.
     """
     rows = _together(done, open)
     outcome = done["outcome"]
@@ -53,6 +62,10 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
     e2e_s = _median_e2e_s(cell, done, failed)
     window = place(cell, rows, now_ns)
     end_ns = _demanded_end(cell, rows, window, e2e_s, now_ns)
+    reason = "duration" if cell.limits.duration_s else "long enough"
+    if window is not None and e2e_s is not None and end_ns is not None and end_ns <= now_ns:
+        seen = _Seen(done, open, rows, window, e2e_s, started_ns, now_ns, asked_ns)
+        end_ns, reason = _known_end(cell, seen, (end_ns, reason))
     live = _live(cell, done, rows, failed, window, end_ns, e2e_s, started_ns, now_ns)
 
     def decided(kind: Literal["go", "enough", "abort"], reason: str, at_ns: int | None = None) -> Decision:
@@ -68,7 +81,7 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
             return decided("go", "the set is being answered")
         return decided("enough", "the whole set is answered", int(done["end_ns"].max()) + 1)
     if window is not None and end_ns is not None and end_ns <= now_ns:
-        return decided("enough", "duration" if cell.limits.duration_s else "long enough", end_ns)
+        return decided("enough", reason, end_ns)
     if now_ns - started_ns >= cell.limits.cap_s * 1e9:
         return decided("abort", CAP, now_ns) if window is None else decided("enough", CAP, now_ns)
     return decided("go", "no steady state yet" if window is None else "the window is open")
@@ -81,8 +94,77 @@ def demanded_s(cell: Cell, e2e_s: float) -> float:
     return max(MIN_WINDOW_S, (MIN_E2E - ROUND_SLACK if _in_rounds(cell) else MIN_E2E) * e2e_s)
 
 
-def _demanded_end(cell: Cell, rows: Records, window: Window | None, e2e_s: float | None, now_ns: int) -> int | None:
-    """When the window satisfies every demand, or will; None while that cannot be said.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """A cell whose window is as long as demanded. `rows` are the columns of `done` and `open` together."""
+
+    done: Records
+    open: Records
+    rows: Records
+    window: Window
+    e2e_s: float
+    started_ns: int
+    now_ns: int
+    asked_ns: int | None
+
+    @property
+    def passed_s(self) -> float:
+        return (self.now_ns - self.window.begin_ns) / 1e9
+
+    def standing(self, cell: Cell, span_s: float) -> list[precision.Known]:
+        first = msgspec.structs.replace(self.window, end_ns=self.window.begin_ns + round(span_s * 1e9))
+        return precision.standing(cell, self.done, self.open, self.rows, first)
+
+
+def _known_end(cell: Cell, seen: _Seen, shortest: tuple[int, str]) -> tuple[int | None, str]:
+    """When everything asked of the cell is known and why no more is waited for; None while that is worth waiting for.
+
+    Checkpoints are the shortest window times powers of 1.5. A window that ends at the first is compared with one 1.5 times
+    shorter; what is known twice as well as asked needs no second look.
+    """
+    if not (cell.limits.gates or cell.limits.slos):
+        return shortest
+    least_s = _shortest_s(cell, seen)
+    may_s = _may_measure_s(cell, seen, least_s)
+    if seen.passed_s < least_s:
+        return (None, "") if least_s <= WORTH_IT * may_s else (shortest[0], BUDGET)
+    span_s = least_s * CHECKPOINT ** np.floor(np.log(seen.passed_s / least_s) / np.log(CHECKPOINT) + 1e-9)
+    over = seen.passed_s >= may_s
+    if not over and seen.asked_ns is not None and seen.asked_ns >= seen.window.begin_ns + round(span_s * 1e9):
+        return None, ""
+    asked, before = seen.standing(cell, span_s), seen.standing(cell, span_s / CHECKPOINT)
+    left = [now for now, then in zip(asked, before, strict=True) if not (now.settled or (now.held and then.held))]
+    if not over and any(max(CHECKPOINT, now.longer) * span_s <= WORTH_IT * may_s for now in left):
+        return None, ""
+    return _demanded_end(cell, seen.rows, seen.window, seen.e2e_s, seen.now_ns, span_s), BUDGET if left else shortest[1]
+
+
+def _shortest_s(cell: Cell, seen: _Seen) -> float:
+    """The first checkpoint: as long as demanded, and until enough requests were due for their median to have an interval."""
+    begin_ns, due_ns = seen.window.begin_ns, seen.rows[seen.window.due]
+    due_ns = due_ns[due_ns >= begin_ns]
+    if len(due_ns) < FEWEST:
+        enough_s = seen.passed_s * FEWEST / max(1, len(due_ns))
+    else:
+        enough_s = (int(np.partition(due_ns, FEWEST - 1)[FEWEST - 1]) - begin_ns) / 1e9 + UNDER_WAY * seen.e2e_s
+    return max(demanded_s(cell, seen.e2e_s), enough_s)
+
+
+def _may_measure_s(cell: Cell, seen: _Seen, least_s: float) -> float:
+    """The longest window the limits allow, the tail of one E2E kept free of a budget's share."""
+    limits, begun_s = cell.limits, (seen.window.begin_ns - seen.started_ns) / 1e9
+    allowed_s = [limits.cap_s - begun_s]
+    if limits.stretch is not None:
+        allowed_s.append(limits.stretch * least_s)
+    if limits.spend_s is not None:
+        allowed_s.append(limits.spend_s - begun_s - seen.e2e_s)
+    return min(allowed_s)
+
+
+def _demanded_end(
+    cell: Cell, rows: Records, window: Window | None, e2e_s: float | None, now_ns: int, span_s: float | None = None
+) -> int | None:
+    """When the window satisfies every demand (or is `span_s` long), or will; None while that cannot be said.
 
     What led to a begin may differ by the moment it is asked at: an end in the past is kept only if the begin it rests on is
     the begin seen at that end.
@@ -91,7 +173,7 @@ def _demanded_end(cell: Cell, rows: Records, window: Window | None, e2e_s: float
         return None
     begin_ns = window.begin_ns
     for _ in range(SETTLING):
-        end_ns = _end_after(cell, rows, window, begin_ns, demanded_s(cell, e2e_s), now_ns)
+        end_ns = _end_after(cell, rows, window, begin_ns, span_s or demanded_s(cell, e2e_s), now_ns)
         if end_ns is None or end_ns > now_ns:
             return end_ns
         again = place(cell, rows, end_ns)
@@ -137,7 +219,10 @@ _READ = {name for name in INT if name.endswith("_ns")} | {"worker", "osl", "outc
 
 
 def _median_e2e_s(cell: Cell, done: Records, failed: NDArray[np.bool_]) -> float | None:
-    took_ns = (done["last_ns"] - done[due_column(cell.load)])[~failed & done.present("last_ns")]
+    """Of whole requests: those that begin in mid-flight end too soon to say."""
+    warm = slots_of(cell.load) if cell.load.kind == "closed" and cell.start == "equilibrium" else 0
+    whole = ~failed & done.present("last_ns") & (done["request"] >= cell.first_request + warm)
+    took_ns = (done["last_ns"] - done[due_column(cell.load)])[whole]
     return float(np.median(took_ns)) / 1e9 if len(took_ns) else None
 
 
