@@ -136,6 +136,11 @@ TABLE: dict[str, Kind] = {
     ),
     "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
     "fields-refused": Kind(
+    "beyond-selftest": Kind(
+        "warning",
+        "up to {rate:,.0f} tok/s came in where the self-test of this machine was exact up to {exact:,.0f} only",
+        "measure from a bigger or less busy machine, or with --workers, and run `sweep selftest` there",
+    ),
         "note",
         "the server refused {fields}; requests go without",
         "lengths of answers may differ from what was asked",

@@ -74,6 +74,7 @@ class Settings:
     headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
     describe: Path | None = None
+    calibration: Path | None = None  # what `sweep selftest --json` said on this machine
     declared: tuple[str, ...] = ()
     out: Path = Path("reports")
     name: str | None = None
@@ -140,6 +141,7 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
     levels = _levels(settings)
     plans = [_plan(settings, each, slos, levels) for each in profiles]
     declared = declare.parse(_text(settings.describe), settings.declared)
+    calibration = _calibration(settings.calibration)
     with _source(settings) as source:
         _require_output(settings, plans)
         endpoints = {manner: source.probe(*manner) for manner in dict.fromkeys(map(_manner, profiles))}
@@ -151,7 +153,7 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
                 return []
         if settings.dry_run:
             return []
-        journals = [_begin(settings, plan, endpoint, declared) for plan, endpoint in sweeps]
+        journals = [_begin(settings, plan, endpoint, declared, calibration) for plan, endpoint in sweeps]
         curves = [_sweep(journal, source, watch, recovery_s=settings.recovery_s) for journal in journals]
     _judge(curves)
     return curves
@@ -242,7 +244,27 @@ def _text(path: Path | None) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a TOML file") from None
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a readable file") from None
+
+
+def _calibration(path: Path | None) -> dict[str, Any] | None:
+    """A self-test's result, made on a machine of this kind."""
+    from sweep.load.host import observed
+
+    text = _text(path)
+    if text is None:
+        return None
+    hint = "write it with `sweep selftest --json > FILE`"
+    try:
+        said = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path}: {error}", hint) from None
+    if not isinstance(said, dict) or not str(said.get("schema")).startswith("sweep.selftest/"):
+        raise UsageError(f"{path}: not a self-test's result", hint)
+    client = said.get("client")
+    if not isinstance(client, dict) or client.get("fingerprint") != observed()["fingerprint"]:
+        raise UsageError(f"{path}: the self-test of another machine", "run `sweep selftest --json` on this one")
+    return said
 
 
 # --- the endpoint ------------------------------------------------------------------------------------------------
@@ -327,7 +349,9 @@ def _name(settings: Settings, plan: Plan, model: str, moment: str) -> str:
     return folder.slug(settings.name if len(settings.profiles) == 1 else f"{settings.name}-{plan.profile.name}")
 
 
-def _begin(settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[str, Any]) -> Journal:
+def _begin(
+    settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[str, Any], calibration: dict[str, Any] | None
+) -> Journal:
     """The folder and the journal of a new curve, on the disk before the first request is measured."""
     from sweep.curve import folder, journal
 
@@ -343,6 +367,7 @@ def _begin(settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[st
         keep_chunks=settings.keep_chunks,
         declared=declared,
         settings=journal.RunSettings(virtual=settings.virtual, workers=settings.workers, max_tokens=settings.max_tokens),
+        calibration=calibration,
     )
     return journal.create(folder.create(settings.out, name), header)
 
@@ -523,6 +548,7 @@ def _publish(journal: Journal, found: list[Finding], stopped: SweepError | None)
         declared=header.declared,
         findings=found,
         complete=refine.next_level(header.plan, journal.points) is None,
+        calibration=header.calibration,
     )
     paths = {"curve": artifact.save(curve, folder)}
     paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("records.parquet", "hlog")}

@@ -132,6 +132,15 @@ def run(
     virtual: Annotated[
         bool,
         typer.Option(
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            hidden=True,
+            rich_help_panel=WHAT,
+            help="attach what `sweep selftest --json` said on this machine",
+        ),
+    ] = None,
             "--virtual",
             hidden=True,
             rich_help_panel=HOW,
@@ -178,3 +187,4 @@ def run(
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         measure(settings, watch)
+        calibration=calibration,

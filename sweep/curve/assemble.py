@@ -25,8 +25,9 @@ def assemble(
     declared: Declared | None = None,
     findings: Sequence[Finding] = (),
     complete: bool = True,
+    calibration: Mapping[str, Any] | None = None,
 ) -> Curve:
-    """`findings` are those of the endpoint; those of the curve as a whole are added here."""
+    """`findings` are those of the endpoint; those of the curve as a whole are added here. `calibration`: a self-test's result."""
     points = as_stored(points)
     questions = four_questions(plan, endpoint, points, client, declared)
     return Curve(
@@ -47,8 +48,9 @@ def assemble(
         price=questions.price,
         points=points,
         frontiers=frontiers(points),
-        findings=(*findings, *own_findings(points, complete)),
+        findings=(*findings, *own_findings(points, complete), *_beyond(points, calibration)),
         complete=complete,
+        calibration=dict(calibration) if calibration is not None else None,
     )
 
 
@@ -61,3 +63,12 @@ def own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
     if len(levels) > 1 and len(frontier(points, default_axis(points)).vertices) == 1:
         found.append(Finding(code="one-vertex"))
     return found
+
+
+def _beyond(points: Sequence[Point], calibration: Mapping[str, Any] | None) -> list[Finding]:
+    """Whether tokens came faster than the self-test of this machine was exact. Where it was never inexact it proves no limit."""
+    if calibration is None or calibration.get("exact_to_the_end"):
+        return []
+    exact = calibration.get("exact_tok_per_s") or 0.0
+    rate = max((point.rates["output_tok_per_s"].value or 0.0 for point in points), default=0.0)
+    return [Finding(code="beyond-selftest", data={"rate": rate, "exact": exact})] if rate > exact else []

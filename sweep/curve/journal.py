@@ -47,6 +47,7 @@ class Header(Noun, frozen=True, kw_only=True):
     keep_chunks: bool = False
     declared: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)  # as `declare.parse` gives it
     settings: RunSettings = RunSettings()
+    calibration: dict[str, Any] | None = None  # what `sweep selftest --json` said
 
 
 class Finished(Noun, frozen=True, kw_only=True):
