@@ -6,6 +6,7 @@ from array import array
 
 from sweep.dialect import Dialect
 from sweep.dialect.sse import Splitter
+from sweep.load.look import Reads
 from sweep.load.shape import Shape
 from sweep.model import Event, Outcome, TokenSource, Usage
 
@@ -26,8 +27,8 @@ class Meter:
         "tokens_taken", "usage",
     )  # fmt: skip
 
-    def __init__(self, dialect: Dialect, reads: list[int]) -> None:
-        """`reads` counts the process's reads by how many chunks each held (the last cell: that many or more)."""
+    def __init__(self, dialect: Dialect, reads: Reads) -> None:
+        """`reads` counts the reads of all meters that share it."""
         self._decode = dialect.decode
         self._splitter = Splitter(MAX_EVENT_BYTES)
         self._shape = Shape()
@@ -54,6 +55,11 @@ class Meter:
     def chunks(self) -> int:
         return self.chunks_taken + len(self.chunk_ns)
 
+    @property
+    def begun_ns(self) -> int | None:
+        """When the first chunk came; None while there is none."""
+        return self.chunk_ns[0] if self.first_ns is None and self.chunk_ns else self.first_ns
+
     def feed(self, data: bytes, at_ns: int) -> None:
         """One read. After the end mark or a failure nothing more is looked at."""
         if self.done or self.failed is not None:
@@ -69,9 +75,12 @@ class Meter:
             self._feed_events(data, at_ns)
         held = len(self.chunk_ns) - before
         if held:
-            self.reads[held if held < len(self.reads) else -1] += 1
+            counts = self.reads.counts
+            counts[held if held < len(counts) else -1] += 1
             if held > self.per_read_max:
                 self.per_read_max = held
+            if held > 1:
+                self.reads.merged(self._gap_ns(at_ns), at_ns)
             if self.chunks > MAX_CHUNKS:
                 self.fail(Outcome.MALFORMED, f"more than {MAX_CHUNKS} chunks")
 
@@ -91,6 +100,11 @@ class Meter:
         self._take(event, at_ns)
         if self.usage is not None and self.usage.completion_tokens and self.chunk_ns:
             self.chunk_tokens[-1] = self.usage.completion_tokens
+
+    def _gap_ns(self, now_ns: int) -> float:
+        """Between two chunks so far, on average; 0 where all came at once."""
+        first_ns = self.first_ns if self.first_ns is not None else self.chunk_ns[0]
+        return (now_ns - first_ns) / max(1, self.chunks - 1)
 
     def fail(self, outcome: Outcome, error: str) -> None:
         if self.failed is None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from sweep.dialect import Dialect
 from sweep.load.call import Call
+from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.shard import Shard
-from sweep.model import Ask
-from sweep.plan import lengths
-from sweep.prompt.text import compose
+from sweep.plan import lengths, start
+from sweep.prompt.ask import compose_ask
 from sweep.prompt.tokens import words_for
 
 READY = 16
@@ -21,12 +21,15 @@ _BLOCK = 256
 
 
 class Supply:
-    def __init__(self, shard: Shard, dialect: Dialect, reads: list[int]) -> None:
-        """`reads` is the tally that every call's meter adds to; see Meter."""
+    def __init__(self, shard: Shard, dialect: Dialect, reads: Reads) -> None:
+        """`reads` is the tally that every call's meter adds to."""
         self._shard = shard
         self._dialect = dialect
         self._reads = reads
-        self._lengths = self._drawn()
+        own = slice(shard.worker, None, shard.workers)
+        first = (each[own].tolist() for each in start.first_asked(shard.cell))
+        self._first = deque(zip(*first, strict=True))
+        self._lengths = self._drawn(len(self._first))
         self._ready: deque[Call] = deque()
 
     def take(self) -> Call:
@@ -39,17 +42,41 @@ class Supply:
         self._ready.append(self._make())
         return True
 
+    @property
+    def opening(self) -> int:
+        """How many slots have not asked their first request in mid-flight yet; 0 in a cold start."""
+        return len(self._first)
+
+    def take_first(self, mid_flight: bool) -> Call:
+        """What the next slot of an equilibrium start asks first: what is left of an answer, or a whole request."""
+        number, isl, osl = self._first.popleft()
+        if not mid_flight:
+            cell = self._shard.cell
+            isl, osl = (int(drawn[0]) for drawn in lengths.pairs(cell.profile, cell.seed, np.array([number])))
+        return self._made(number, isl, osl)
+
     def _make(self) -> Call:
-        number, isl, osl = next(self._lengths)
+        return self._made(*next(self._lengths))
+
+    def _made(self, number: int, isl: int, osl: int) -> Call:
         cell, endpoint = self._shard.cell, self._shard.endpoint
-        prompt = compose(cell.profile.text, words_for(isl, endpoint.calibration), cell.seed, number, self._shard.run_id)
-        ask = Ask(model=endpoint.model, prompt=prompt, osl=osl, fields=endpoint.fields)
+        ask = compose_ask(
+            cell.profile.text,
+            cell.profile.images,
+            model=endpoint.model,
+            words=words_for(isl, endpoint.calibration),
+            osl=osl,
+            fields=endpoint.fields,
+            seed=cell.seed,
+            request=number,
+            nonce=self._shard.run_id,
+        )
         return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads))
 
-    def _drawn(self) -> Iterator[tuple[int, int, int]]:
-        """(request, ISL, OSL) of this shard's requests, without end."""
+    def _drawn(self, skipped: int) -> Iterator[tuple[int, int, int]]:
+        """(request, ISL, OSL) of this shard's requests after the first `skipped`, without end."""
         cell, stride = self._shard.cell, self._shard.workers
-        first = cell.first_request + self._shard.worker
+        first = cell.first_request + self._shard.worker + stride * skipped
         while True:
             requests = first + stride * np.arange(_BLOCK, dtype=np.int64)
             isl, osl = lengths.pairs(cell.profile, cell.seed, requests)

@@ -1,6 +1,7 @@
 """One shard of one cell, run by one process: keeps the load on, reports twice a second, ends when told.
 
-Closed loop: each slot sends its next request the moment the last one ended. After a failure a slot waits first, 10 ms
+Closed loop: each slot sends its next request the moment the last one ended. The slots begin one after the other, in mid-flight
+where the cell starts in equilibrium (`plan/start.py`). After a failure a slot waits first, 10 ms
 doubling up to 1 s until something succeeds again, so that a server that refuses everything is not hammered.
 Open loop: each arrival is sent when it is due, whatever is still in flight.
 """
@@ -31,6 +32,7 @@ from sweep.load.timer import Alarm
 from sweep.load.wire import Wire
 from sweep.model import Outcome
 from sweep.plan.arrival import offsets_ns, stagger_s
+from sweep.plan.opening import FEW, Opening
 from sweep.prompt.text import compose
 
 REPORT_S = 0.5
@@ -39,6 +41,7 @@ SLICE = 16  # requests told without a break: some fifty microseconds
 PATROL_S = 0.1
 FINISH_S = 0.01
 RAMP_S_PER_SLOT = 0.001
+OPENING_S = 0.002  # how often to look whether a first token came
 COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
 PAUSE_S = (0.01, 1.0)
 READY = b"ready"  # a worker's first message
@@ -80,7 +83,9 @@ class ShardRun:
         async with Caller(self._shard.target, self._dialect, self._shard.run_id, self._wire, keep_alive) as self._caller:
             while self._supply.top_up():
                 pass
-            if self._closed:
+            if self._supply.opening:
+                self._start(self._open_slots())
+            elif self._closed:
                 level = self._shard.cell.load.level
                 wait_s = stagger_s(round(level), level * RAMP_S_PER_SLOT) + (self._shard.begin_ns - monotonic_ns()) / 1e9
                 for slot in self._shard.slots:
@@ -132,13 +137,32 @@ class ShardRun:
 
     # --- closed loop -----------------------------------------------------------------------------------------
 
-    async def _slot(self, offset_s: float) -> None:
+    async def _open_slots(self) -> None:
+        """Equilibrium start: the next slots begin when few wait for their first token."""
+        shard, opening = self._shard, Opening(self._supply.opening, FEW // self._shard.workers)
+        begun: dict[int, Call] = {}
+        await asyncio.sleep(max(0.0, (shard.begin_ns - monotonic_ns()) / 1e9))
+        while opening.left and not self._over.is_set():
+            for request in opening.waiting:
+                call = begun[request]
+                if call.meter.begun_ns is not None or call.outcome is not None:
+                    opening.answered(request, call.meter.begun_ns)
+            pause_s = OPENING_S if opening.may_open(monotonic_ns()) <= 0 else 0.0
+            if not pause_s:
+                call = self._supply.take_first(opening.mid_flight)
+                begun[call.number] = call
+                opening.opened(call.number, call.isl_asked, monotonic_ns())
+                self._start(self._slot(0.0, call))
+                pause_s = RAMP_S_PER_SLOT
+            await asyncio.sleep(pause_s)
+
+    async def _slot(self, offset_s: float, first: Call | None = None) -> None:
         await asyncio.sleep(offset_s)
         loop = asyncio.get_running_loop()
         freed_ns: int | None = None
         pause_s = 0.0
         while not self._over.is_set():
-            call = self._supply.take()
+            call, first = first or self._supply.take(), None
             loop.call_soon(self._supply.top_up)
             call.planned_ns = freed_ns or monotonic_ns()
             await self._perform(call)

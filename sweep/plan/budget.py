@@ -40,11 +40,15 @@ def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
 
 
 def require_context(profile: Profile, endpoint: Endpoint) -> None:
-    """Raises ProfileError where the model's context, if known, cannot hold the longest request; names the profiles that fit."""
+    """Raises ProfileError where the model's context, if known, cannot hold the longest request; names the profiles that fit.
+
+    Texts of a batch and documents to be ranked have a context each: what fits is for the server to say.
+    """
     context = endpoint.context_tokens
-    if context is None or _most_tokens(profile) <= context:
+    if context is None or endpoint.unit != "tokens" or _most_tokens(profile) <= context:
         return
-    fitting = [known.name for known in list_profiles() if _most_tokens(known) <= context]
+    alike = [known for known in list_profiles() if known.dialect == profile.dialect]
+    fitting = [known.name for known in alike if _most_tokens(known) <= context]
     raise ProfileError(
         f"profile {profile.name} needs {_most_tokens(profile)} tokens, {endpoint.model} holds {context}",
         f"these fit: {', '.join(fitting)}" if fitting else "give shorter lengths as ISL/OSL, e.g. --profile 128/64",

@@ -18,8 +18,10 @@ from sweep.plan.packaged import profile_names
 from sweep.plan.packaged import profiles_dir as profiles_dir
 
 TEXT_KINDS = ("prose", "code", "random")
+AUDIO_KINDS = ("speech", "murmur")  # in place of a text; such requests have no prompt tokens
 _SHORT = re.compile(r"(\d+)(k?)/(\d+)(k?)", re.IGNORECASE)
 _LONGEST = 1 << 30
+_WIDEST, _MOST_IMAGES = 8192, 64
 
 
 def load_profile(text: str) -> Profile:
@@ -107,7 +109,7 @@ def _value_at(raw: Any, where: str) -> str:
 def _checked(profile: Profile, shown: str) -> Profile:
     """The profile itself, when what its types allow also makes sense."""
     problems = [
-        *_length_problems("$.isl", profile.isl),
+        *([] if _silent(profile) else _length_problems("$.isl", profile.isl)),
         *_length_problems("$.osl", profile.osl),
         *_field_problems(profile),
     ]
@@ -120,8 +122,9 @@ def _field_problems(profile: Profile) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     if not profile.name.strip():
         found.append(("$.name", "is empty", "leave it out to use the file's name"))
-    if profile.text not in TEXT_KINDS:
-        found.append(("$.text", f"unknown text kind {profile.text!r}", f"known: {', '.join(TEXT_KINDS)}"))
+    if profile.text not in TEXT_KINDS + AUDIO_KINDS:
+        found.append(("$.text", f"unknown text kind {profile.text!r}", f"known: {', '.join(TEXT_KINDS + AUDIO_KINDS)}"))
+    found += _image_problems(profile)
     if not 0 <= profile.prefix_share < 1:
         found.append(("$.prefix_share", f"{profile.prefix_share:g} is not a share", "give 0 or more, below 1"))
     if profile.duration_s is not None and not 0 < profile.duration_s < float("inf"):
@@ -133,6 +136,25 @@ def _field_problems(profile: Profile) -> list[tuple[str, str, str]]:
             slo.parse(text)
         except SloError as error:
             found.append((f"$.slos[{place}]", error.message, error.hint or ""))
+    return found
+
+
+def _silent(profile: Profile) -> bool:
+    """Sound alone: ISL is 0, since no text goes with it."""
+    return profile.text in AUDIO_KINDS and profile.isl == Length(mean=0)
+
+
+def _image_problems(profile: Profile) -> list[tuple[str, str, str]]:
+    images = profile.images
+    if images is None:
+        return []
+    found = [
+        (f"$.images.{name}", f"{size} pixels", f"give 1 to {_WIDEST}")
+        for name, size in (("width", images.width), ("height", images.height))
+        if not 1 <= size <= _WIDEST
+    ]
+    if not 1 <= images.count <= _MOST_IMAGES:
+        found.append(("$.images.count", f"{images.count} pictures", f"give 1 to {_MOST_IMAGES}"))
     return found
 
 

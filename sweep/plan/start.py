@@ -19,7 +19,11 @@ _PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
 
 
 def possible(start: StartKind, profile: Profile, endpoint: Endpoint | None) -> StartKind:
-    """The start asked for, cold where the model's context has no room to spare for prompts that hold an answer."""
+    """The start asked for; cold where the model's context has no room to spare for prompts that hold an answer, and where
+    answers are no text that a prompt could hold.
+    """
+    if endpoint is not None and endpoint.unit != "tokens":
+        return "cold"
     context = endpoint.context_tokens if endpoint is not None else None
     fits = context is None or CONTEXT_SLACK * (longest(profile.isl) + longest(profile.osl)) <= context
     return start if fits else "cold"
