@@ -35,7 +35,8 @@ def latencies_ns(ok: Records, due: str) -> dict[str, Floats]:
 
 
 def has_tpot(records: Records) -> NDArray[np.bool_]:
-    return records.present("osl") & (records["osl"] > 1) & records.present("last_ns")
+    """Where there is a second token that came after the first; an answer in one piece has none."""
+    return records.present("osl") & (records["osl"] > 1) & records.present("last_ns") & (records["chunks"] > 1)
 
 
 def tpot_ns(records: Records) -> Floats:

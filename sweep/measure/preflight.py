@@ -13,7 +13,7 @@ def findings(endpoint: Endpoint) -> Iterator[Finding]:
     refused = endpoint.facts.get("fields_refused")
     if refused:
         yield Finding(code="fields-refused", data={"fields": ", ".join(refused)})
-    if endpoint.calibration.source == "assumed":
+    if endpoint.calibration.source == "assumed" and endpoint.unit != "audio seconds":  # which has no prompt length
         yield Finding(code="assumed-calibration")
 
 

@@ -58,7 +58,7 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
         yield Finding(code="no-success", data={"what": _listed(point.outcomes_all) or "none was sent"})
     elif ended_reason in ABORTED or point.window is None:
         yield Finding(code="aborted", data={"why": ended_reason})
-    failed = {name: count for name, count in point.outcomes.items() if name != Outcome.OK}
+    failed = {name: count for name, count in point.outcomes.items() if name not in (Outcome.OK, Outcome.RATE_LIMITED)}
     share = sum(failed.values()) / point.cohort if point.cohort else 0.0
     if share > FAILURES:
         yield Finding(code="failures", data={"share": share, "what": _listed(failed)})
@@ -67,7 +67,7 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
         yield Finding(code="hung", data={"count": hung})
     refused = point.outcomes.get(Outcome.RATE_LIMITED, 0)
     if refused:
-        yield Finding(code="rate-limited", data={"count": refused})
+        yield Finding(code="rate-limited", data={"count": refused, "share": refused / point.cohort})
 
 
 def _listed(outcomes: dict[str, int]) -> str:
@@ -79,7 +79,7 @@ def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:
     if window is None or held is None:
         return
     if not window.resolved:
-        yield Finding(code="unresolved", data={"seconds": window.seconds})
+        yield Finding(code="unresolved", data={"seconds": window.seconds, "why": window.end_reason})
     if not is_open(cell.load) and cell.load.kind != "offline":
         asked = slots_of(cell.load)
         if abs(held - asked) > CONCURRENCY * asked or (point.concurrency_peak or 0) > asked:
@@ -128,7 +128,7 @@ def _tokens(cohort: Records, point: Point) -> Iterator[Finding]:
     usage, seen = int(ok["osl"].sum()), int(ok.chunk_tokens.sum())
     if abs(usage - seen) > max(0.02 * usage, len(ok)):  # one token of each answer may have no text
         yield Finding(code="usage-mismatch", data={"usage": usage, "chunks": int(ok["chunks"].sum())})
-    first = ok["first_tokens"][ok.present("first_tokens")]
+    first = ok["first_tokens"][ok.present("first_tokens") & (ok["chunks"] > 1)]
     if len(first) and float(first.mean()) > 1.0:
         yield Finding(code="first-chunk", data={"tokens": float(first.mean())})
     later = np.delete(ok.chunk_tokens, ok.chunk_start[1:] - 1)  # an answer's last chunk holds what is left

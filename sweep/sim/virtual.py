@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 import sweep
+from sweep import dialect as dialects
 from sweep.errors import UsageError
-from sweep.model import Calibration, Cell, Endpoint, Health, Outcome
+from sweep.model import Calibration, Cell, Endpoint, Health, Images, Outcome
 from sweep.plan import arrival, lengths, start
 from sweep.plan.opening import Opening
 from sweep.records import Records, from_rows
@@ -64,13 +65,16 @@ class Source:
             raise UsageError(f"{cell.load.kind} load cannot be driven", f"use closed, {', '.join(arrival.OPEN)}")
         return Running(cell, self._options)
 
-    def probe(self, dialect: str = "chat", text: str = "prose") -> Endpoint:
+    def probe(
+        self, dialect: str = "chat", text: str = "prose", images: Images | None = None, osl: int | None = None
+    ) -> Endpoint:
         """What preflight would have learned."""
         ttft_s, tpot_s = alone(self._options)
         return Endpoint(
             url=f"virtual:{self._options.preset}",
             model=self._options.preset,
             dialect=dialect,
+            unit=dialects.get(dialect).TRAITS.unit,
             calibration=Calibration(tokens_per_word=1.0, template_tokens=0.0, source="usage"),
             ttft_s=ttft_s,
             tpot_s=tpot_s,

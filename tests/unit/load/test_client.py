@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sweep import dialect
 from sweep.errors import UsageError
 from sweep.load.client import proxy_for, request_head, target_from
 
@@ -57,7 +58,7 @@ def test_secrets_stay_hidden() -> None:
 
 def test_the_head_of_a_request() -> None:
     target = target_from("https://h:8/p", headers=["accept: */*"], environ={})
-    head = request_head(target, "/completions", keep_alive=False, proxy=None).decode()
+    head = request_head(target, dialect.get("completions"), keep_alive=False, proxy=None).decode()
     lines = head.split("\r\n")
     assert lines[0] == "POST /p/v1/completions HTTP/1.1"
     assert lines[-1] == "X-Request-Id: "
@@ -70,6 +71,6 @@ def test_a_plain_proxy_is_asked_for_the_whole_url(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("no_proxy", "inside")
     target = target_from("http://outside", environ={})
     assert proxy_for(target_from("http://inside", environ={})) is None
-    head = request_head(target, "/completions", keep_alive=True, proxy=proxy_for(target)).decode()
+    head = request_head(target, dialect.get("completions"), keep_alive=True, proxy=proxy_for(target)).decode()
     assert head.startswith("POST http://outside/v1/completions HTTP/1.1\r\n")
     assert "Proxy-Authorization: Basic dTpw" in head

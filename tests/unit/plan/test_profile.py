@@ -18,6 +18,7 @@ def packaged() -> dict[str, object]:
 def test_the_packaged_profiles() -> None:
     assert set(packaged()) == {
         *("1k-1k", "1k-8k", "8k-1k", "1k-1k-ifx", "1k-8k-ifx", "8k-1k-ifx", "demo", "chat", "rag"),
+        *("vision", "embeddings", "embeddings-query", "rerank", "transcription"),
     }
     assert all(profile.title != profile.name for profile in list_profiles())
 
