@@ -61,13 +61,11 @@ TABLE: dict[str, Kind] = {
         "ask for more with --requests or --duration",
     ),
     "unresolved": Kind(
-        "warning",
-        "the window ended after {seconds:.0f} s, before all asked of it was known: {why}",
-        "raise --cap or --max-tokens",
+        "warning", "the cell ended at its cap after {seconds:.0f} s", "raise --cap or lower the accuracy asked for"
     ),
     "rate-limited": Kind(
         "warning",
-        "{count} requests, {share:.1%}, were refused as over capacity (429/503 with Retry-After)",
+        "{count} requests were refused as over capacity (429/503 with Retry-After)",
         "this is the endpoint's limit, not a fault",
     ),
     "keep-alive-off": Kind(
@@ -136,13 +134,13 @@ TABLE: dict[str, Kind] = {
     "out-of-range": Kind(
         "warning", "{count} durations were negative or above an hour and are in no histogram", "look at the records"
     ),
+    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
+    "fields-refused": Kind(
     "beyond-selftest": Kind(
         "warning",
         "up to {rate:,.0f} tok/s came in where the self-test of this machine was exact up to {exact:,.0f} only",
         "measure from a bigger or less busy machine, or with --workers, and run `sweep selftest` there",
     ),
-    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
-    "fields-refused": Kind(
         "note",
         "the server refused {fields}; requests go without",
         "lengths of answers may differ from what was asked",

@@ -106,15 +106,6 @@ def run(
             help="a request without a byte for so long has failed [from the workload, at least 60s]",
         ),
     ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="how the API is spoken: chat, completions, … [as the profile says]",
-        ),
-    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", hidden=True, rich_help_panel=WHAT, help="do not verify the certificate; recorded")
     ] = False,
@@ -132,15 +123,6 @@ def run(
             help="declare one fact, e.g. hardware.accelerator_count=8; repeatable",
         ),
     ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="attach what `sweep selftest --json` said on this machine",
-        ),
-    ] = None,
     keep_chunks: Annotated[
         bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
     ] = False,
@@ -150,6 +132,15 @@ def run(
     virtual: Annotated[
         bool,
         typer.Option(
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            hidden=True,
+            rich_help_panel=WHAT,
+            help="attach what `sweep selftest --json` said on this machine",
+        ),
+    ] = None,
             "--virtual",
             hidden=True,
             rich_help_panel=HOW,
@@ -170,7 +161,6 @@ def run(
         endpoint=require_endpoint(endpoint),
         profiles=tuple(profile or ("1k-1k",)),
         model=model,
-        dialect=dialect,
         slos=tuple(slo or ()),
         grid=grid,
         rate=rate,
@@ -188,7 +178,6 @@ def run(
         headers=tuple(header or ()),
         insecure=insecure,
         describe=describe,
-        calibration=calibration,
         declared=tuple(set_ or ()),
         out=out,
         name=name,
@@ -198,3 +187,4 @@ def run(
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         measure(settings, watch)
+        calibration=calibration,

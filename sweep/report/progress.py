@@ -34,8 +34,6 @@ def cell_line(point: Point, took_s: float) -> str:
     ]
     bad = quantity.failed(point)
     parts += [f"{bad} of {point.cohort} failed"] if bad else []
-    refused = quantity.refused(point)
-    parts += [f"{refused} of {point.cohort} refused"] if refused else []
     reasons = dict.fromkeys(found.code for found in point.findings if words.weight(found.code) == "disqualifies")
     parts += [f"✗ {', '.join(reasons)}"] if reasons else ["✗"] if point.disqualified else []
     return "   ".join([*parts, quantity.duration(took_s)])

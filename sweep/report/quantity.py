@@ -36,13 +36,8 @@ def interactivity(point: Point, statistic: str = "p50") -> Estimate | None:
 
 
 def failed(point: Point) -> int:
-    """Requests of the cohort that did not end well; what was refused for want of capacity is counted apart."""
-    return point.cohort - point.outcomes.get("ok", 0) - refused(point)
-
-
-def refused(point: Point) -> int:
-    """Requests of the cohort that the endpoint would not take: its capacity, not a fault."""
-    return point.outcomes.get("rate_limited", 0)
+    """Requests of the cohort that did not end well."""
+    return point.cohort - point.outcomes.get("ok", 0)
 
 
 def by_load(points: tuple[Point, ...]) -> list[Point]:

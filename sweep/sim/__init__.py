@@ -6,5 +6,6 @@ Synthetic: it claims nothing about real hardware. One scheduler (`engine`) on on
 - in real time (`server`): an HTTP endpoint over every dialect that logs what really happened (`truth`) and can misbehave
   (`faults`). Its requests land in the middle of steps, so its throughput lies a little below the virtual one.
 
-A token is four UTF-8 bytes of prompt text; chat adds a template of seven tokens, completions none.
+A token of a prompt is a word of up to 16 bytes (`tokens`), so that prompts of the built-in texts have exactly the length asked
+for; chat adds a template of seven tokens, completions none.
 """

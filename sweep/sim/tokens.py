@@ -1,31 +1,32 @@
-"""The simulator's tokenizer: four UTF-8 bytes of prompt text are one token; chat adds a template of seven.
+"""The simulator's tokenizer: a token is a run of at most 16 bytes without white space; chat adds a template of seven.
 
-Prefix blocks are 16 tokens, 64 bytes; the template counts at the end, so that it never shifts them.
+So a word is a token, as most short English words are for the tokenizers in use, a longer run is several, and a prompt of so
+many words has exactly as many tokens. Prefix blocks are 16 tokens; the template counts at the end, so it never shifts them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 
 from sweep.sim.device import BLOCK_TOKENS
 
-BYTES_PER_TOKEN = 4
 TEMPLATE_TOKENS = {"chat": 7}
 TOKEN_TEXT = "tok "
+_tokens = re.compile(rb"\S{1,16}").findall
 
 
 def count(prompt: bytes, dialect: str) -> int:
     """Prompt tokens, at least one."""
-    return max(1, -(-len(prompt) // BYTES_PER_TOKEN)) + TEMPLATE_TOKENS.get(dialect, 0)
+    return max(1, len(_tokens(prompt))) + TEMPLATE_TOKENS.get(dialect, 0)
 
 
 def chain(prompt: bytes, tokens: int) -> tuple[int, ...]:
     """Chain hashes of the full blocks of the text. The last of the `tokens` is always computed, so its block is left out."""
-    width = BLOCK_TOKENS * BYTES_PER_TOKEN
-    blocks = min(len(prompt) // width, (tokens - 1) // BLOCK_TOKENS)
+    words = _tokens(prompt)
     running = hashlib.blake2b(digest_size=8)
     hashes = []
-    for block in range(blocks):
-        running.update(prompt[block * width : (block + 1) * width])
+    for end in range(BLOCK_TOKENS, min(len(words), tokens - 1) + 1, BLOCK_TOKENS):
+        running.update(b" ".join(words[end - BLOCK_TOKENS : end]) + b" ")
         hashes.append(int.from_bytes(running.copy().digest(), "big"))
     return tuple(hashes)

@@ -6,26 +6,40 @@ import sys
 import pytest
 
 from sweep.errors import UsageError
+from sweep.prompt.text import KINDS as KINDS_OF_TEXT
+from sweep.prompt.text import compose
+from sweep.prompt.tokens import calibrate, words_for
 from sweep.sim.faults import KINDS, parse
 from sweep.sim.options import Options
 from sweep.sim.tokens import chain, count
 
 
-def test_four_bytes_are_a_token_and_chat_has_a_template():
-    assert count(b"x" * 400, "completions") == 100
-    assert count(b"x" * 401, "completions") == 101
-    assert count(b"x" * 400, "chat") == 107
-    assert count("é".encode() * 2, "completions") == 1
+def test_a_word_is_a_token_a_long_one_several_and_chat_has_a_template():
+    assert count(b"time and  again,\nalways.", "completions") == 4
+    assert count(b"time and again", "chat") == 10
+    assert count(b"x" * 33 + b" y", "completions") == 4
+    assert count(b"", "completions") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TEXT)
+def test_prompts_have_the_length_asked_for(kind):
+    probes = [(words, count(compose(kind, words, 0, n, "probe").encode(), "chat")) for n, words in enumerate((24, 280))]
+    calibration = calibrate(probes)
+    for request, isl in enumerate((16, 410, 512, 8192)):
+        prompt = compose(kind, words_for(isl, calibration), 0, request, "run")
+        assert abs(count(prompt.encode(), "chat") - isl) <= 0.01 * isl
 
 
 def test_a_chain_shares_what_the_texts_share():
-    one, other = b"a" * 640 + b"b" * 64, b"a" * 640 + b"c" * 64
+    one, other = b"a " * 160 + b"b " * 16, b"a " * 160 + b"c " * 16
     mine, theirs = chain(one, 200), chain(other, 200)
     assert len(mine) == 11
     assert mine[:10] == theirs[:10]
     assert mine[10] != theirs[10]
     assert len(chain(one, 33)) == 2  # the last token is always computed
-    assert len(set(chain(b"a" * 640, 200))) == 10  # a block is known by all before it
+    assert len(chain(b"a " * 32, 32)) == 1
+    assert len(set(chain(b"a " * 160, 200))) == 10  # a block is known by all before it
+    assert chain(b"ab c " * 16, 64)[0] != chain(b"a bc " * 16, 64)[0]
 
 
 def test_faults_are_read_as_they_are_written():

@@ -121,14 +121,14 @@ def test_every_dialect_is_served_to_its_end(spoken):
     assert {event.finish for event in said if event.finish} == {"length" if traits.streams else "stop"}
     assert said[-1].done == traits.ends_with_done
     if traits.streams:
-        assert usage.prompt_tokens == {"chat": 9}.get(spoken, 2)
+        assert usage.prompt_tokens == {"chat": 8}.get(spoken, 1)
 
 
 def test_a_picture_weighs_its_patches():
     pictures = (media.picture(280, 56, 0, "n"), media.picture(29, 28, 0, "n"))
     body = dialects.get("chat").encode(Ask(model=Options().preset, prompt="hello", osl=1, images=pictures))
     _, (raw,) = answers(Options(), request("POST", BASE + "/chat/completions", body.replace(b"true", b"false", 1)))
-    assert dialects.get("chat").decode_whole(parted(raw)[1]).usage.prompt_tokens == 9 + 20 + 2
+    assert dialects.get("chat").decode_whole(parted(raw)[1]).usage.prompt_tokens == 8 + 20 + 2
 
 
 def test_an_answer_that_is_not_streamed_comes_whole():
@@ -159,12 +159,12 @@ def test_drafts_that_are_accepted_share_a_chunk():
 
 
 def test_a_prefix_seen_before_is_cached():
-    _, raws = answers(Options(prefix_cache=True), *[asked(prompt="x" * 4000)] * 2)
+    _, raws = answers(Options(prefix_cache=True), *[asked(prompt="x " * 1000)] * 2)
     assert [events(raw)[-2].usage.cached_tokens for raw in raws] == [0, 992]
 
 
 def test_prefill_and_decode_may_be_apart():
-    app, (raw,) = answers(Options(disaggregated=True, link_gb_per_s=1.0), asked(prompt="x" * 4000))
+    app, (raw,) = answers(Options(disaggregated=True, link_gb_per_s=1.0), asked(prompt="x " * 1000))
     row = app.log.rows[0]
     assert tokens(raw) == 6
     assert (row.step_ns[1] - row.step_ns[0]) / 1e9 > 1007 * 131_072 / 1e9
@@ -173,22 +173,32 @@ def test_prefill_and_decode_may_be_apart():
 # --- truth ---------------------------------------------------------------------------------------------------------------
 
 
+STEADY = 8.0  # steps so long that a busy machine does not slip
+
+
 def test_the_truth_is_the_schedulers(tmp_path):
     path = tmp_path / "truth.jsonl"
     before_ns = time.monotonic_ns()
     _, raws = answers(
-        Options(truth=str(path)), asked(X_Request_Id="7-run"), asked(X_Request_Id="8-run"), request("GET", "/truth")
+        Options(truth=str(path), time_scale=STEADY),
+        asked(X_Request_Id="7-run"),
+        asked(X_Request_Id="8-run"),
+        request("GET", "/truth"),
     )
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert rows == [json.loads(line) for line in parted(raws[-1])[1].splitlines()]
     assert [row["id"] for row in rows] == ["7-run", "8-run"]
-    engine, alone = Engine(preset(Options().preset)), Sequence(0, rows[0]["prompt_tokens"], 6, 0)
+    engine = Engine(preset(Options().preset), Options(time_scale=STEADY).settings)
+    alone = Sequence(0, rows[0]["prompt_tokens"], 6, 0)
     lengths = [step.end_ns - step.start_ns for step in driving.play(engine, [alone])]
     for row in rows:
         assert before_ns < row["arrival_ns"] <= row["admitted_ns"] < row["first_ns"] < row["last_ns"] < time.monotonic_ns()
         ends = [row["admitted_ns"], *row["step_ns"]]
         assert [end - begin for begin, end in pairwise(ends)] == lengths
-        assert all(write >= step for write, step in zip(row["write_ns"], row["step_ns"], strict=True))
+        assert all(
+            step <= write <= written
+            for step, write, written in zip(row["step_ns"], row["write_ns"], row["written_ns"], strict=True)
+        )
         assert sum(row["write_tokens"]) == sum(row["step_tokens"]) == row["osl"] == 6
 
 
@@ -219,7 +229,7 @@ def test_metrics_carry_vllms_names():
     lines = parted(raws[-1])[1].decode().splitlines()
     values = {line.rpartition(" ")[0].partition("{")[0]: float(line.rpartition(" ")[2]) for line in lines if line[0] != "#"}
     assert values["vllm:generation_tokens_total"] == 12
-    assert values["vllm:prompt_tokens_total"] == 18
+    assert values["vllm:prompt_tokens_total"] == 16
     assert values["vllm:request_success_total"] == values["vllm:time_to_first_token_seconds_count"] == 2
     assert values["vllm:num_requests_running"] == values["vllm:num_requests_waiting"] == values["vllm:kv_cache_usage_perc"] == 0
     assert 0 < values["vllm:time_to_first_token_seconds_sum"] < 1
@@ -331,7 +341,7 @@ def test_a_fault_belongs_to_the_number_the_client_gave():
 def test_a_role_comes_before_the_first_token_only_as_a_fault():
     async def first(app: App, port: int) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(asked(prompt="x" * 16_000))
+        writer.write(asked(prompt="x " * 4000))
         await reader.readuntil(b"\r\n\r\n")
         began = time.monotonic()
         await reader.readuntil(b"\n\n")
