@@ -11,6 +11,7 @@ from sweep.errors import UsageError
 
 if TYPE_CHECKING:
     from sweep.curve.cost import Price
+    from sweep.curve.interpolate import Rule
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -49,6 +50,28 @@ def curve_file(text: str) -> Path:
         what = "no curve file" if not found else f"{len(found)} curve files"
         raise UsageError(f"{path}: {what} in this folder", "name the NAME.curve.json itself")
     return found[0]
+
+
+def new_curve_file(path: Path) -> Path:
+    """The path of a curve file that does not exist yet, in a folder that does."""
+    from sweep.curve.artifact import FILE_NAME
+
+    name = path.name.removesuffix(".curve.json")
+    if path.is_dir() or name == path.name or not FILE_NAME.fullmatch(name):
+        raise UsageError(f"--out {path}: not the name of a curve file", "for instance --out all.curve.json")
+    if path.exists():
+        raise UsageError(f"--out {path}: exists already", "choose another name, or move it away")
+    return path
+
+
+def text_of(path: Path | None) -> str | None:
+    """The content of a text file; None stays None."""
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a TOML file") from None
 
 
 def require_endpoint(text: str | None) -> str:
@@ -105,3 +128,22 @@ def prices(texts: Iterable[str]) -> dict[str, Price]:
     from sweep.curve import cost
 
     return dict(cost.parse(text) for text in texts)
+
+
+def axis_pair(text: str) -> str:
+    """`ttft` or `total/ttft` as a pair of axes."""
+    from sweep.curve.frontier import axis_named
+
+    try:
+        return axis_named(text)
+    except KeyError as error:
+        raise UsageError(f"--axis: {error.args[0]}", "for instance --axis interactivity") from None
+
+
+def interpolation(text: str) -> Rule:
+    from sweep.curve.interpolate import RULES
+
+    for rule in RULES:
+        if rule == text:
+            return rule
+    raise UsageError(f"--interp: expected {', '.join(RULES)}, got {text!r}", "pchip is the default")

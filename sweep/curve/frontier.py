@@ -71,11 +71,11 @@ def frontiers(points: Sequence[Point]) -> tuple[Frontier, ...]:
     return tuple(frontier(points, axis) for axis in AXES)
 
 
-def frontier(points: Sequence[Point], axis: str) -> Frontier:
-    """The frontier of one axis pair. Raises KeyError for an axis that is not in `AXES`."""
+def frontier(points: Sequence[Point], axis: str, statistic: str | None = None) -> Frontier:
+    """The frontier of one axis pair, at its own percentile or the one given. Raises KeyError for an axis not in `AXES`."""
     y_name, x_name = axis.split("/")
     horizontal, (rate, y_label) = X[x_name], Y[y_name]
-    statistic = statistic_of(points, horizontal)
+    statistic = statistic or statistic_of(points, horizontal)
     kept = candidates(points, horizontal, statistic, rate)
     best = vertices(kept)
     on_frontier = {name for vertex in best for name in vertex.points}

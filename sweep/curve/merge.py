@@ -24,24 +24,24 @@ from sweep.model import Curve, Finding, Point
 OF_THE_CURVE = {"partial", "one-vertex", "moved"}  # findings that are noticed anew
 
 
-def merge_repeats(curves: Sequence[Curve]) -> Curve:
-    """All points of all runs, numbered as repeats in the order given. Raises TrustError, UsageError."""
+def merge_repeats(curves: Sequence[Curve], name: str | None = None) -> Curve:
+    """All points of all runs, numbered as repeats in the order given; named as the first, or `name`. TrustError, UsageError."""
     runs = Counter(run for curve in curves for run in curve.run_id.split("+"))
     twice = [run for run, count in runs.items() if count > 1]
     if twice:
         raise UsageError(f"run {twice[0]} is given twice", "name each run once")
-    return _merged(curves, _renumbered)
+    return _merged(curves, _renumbered, name)
 
 
-def merge_shards(curves: Sequence[Curve]) -> Curve:
+def merge_shards(curves: Sequence[Curve], name: str | None = None) -> Curve:
     """Cells of the same number, measured at the same time by several clients, as one cell each. Raises TrustError, UsageError."""
     cells = {tuple(sorted((point.cell, point.repeat) for point in curve.points)) for curve in curves}
     if len(cells) > 1:
         raise UsageError("these shards do not hold the same cells", "merge them as repeats, or name the shards of one sweep")
-    return _merged(curves, _added)
+    return _merged(curves, _added, name)
 
 
-def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple[Point, ...]]) -> Curve:
+def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple[Point, ...]], name: str | None) -> Curve:
     if not curves:
         raise UsageError("nothing to merge", "name two curve files or more")
     first = curves[0]
@@ -55,6 +55,7 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
     inherited = _unique([finding for curve in curves for finding in curve.findings if finding.code not in OF_THE_CURVE])
     return msgspec.structs.replace(
         first,
+        name=name or first.name,
         created_at=min(curve.created_at for curve in curves),
         run_id="+".join(dict.fromkeys(run for curve in curves for run in curve.run_id.split("+"))),
         scenario=scenario(first.plan, first.endpoint, points),

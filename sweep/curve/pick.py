@@ -1,8 +1,8 @@
 """Which measured load meets an SLO that may be younger than the file, and where between two loads it ceases to hold.
 
-A load's answer comes from its joint tables: counts of requests that keep every bound, as a bracket that contains the records'
-own count (exact up to 5,000 requests). Failures keep no bound. A percentile bound is a statement about a share and is met,
-missed or undecided by the share's interval, whose effective sample size is the one measured for that metric.
+A load's answer comes from its joint tables: counts of requests, and of their tokens, that keep every bound, as brackets that
+contain the records' own counts (exact up to 5,000 requests). Failures keep no bound. A percentile bound is a statement about a
+share and is met, missed or undecided by the share's interval, whose effective sample size is the one measured for that metric.
 """
 
 from __future__ import annotations
@@ -11,23 +11,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 
+from sweep.curve.frontier import X, frontier
+from sweep.curve.interpolate import Answer, Rule, at, curve_through
 from sweep.curve.stored import histogram_of, table_of
+from sweep.errors import UsageError
 from sweep.measure import goodput, histogram, joint, quantile
-from sweep.model import Bound, Curve, Estimate, Point, Slo, Verdict3
+from sweep.model import Bound, Curve, Estimate, Load, Point, Slo, Verdict3, Vertex
+
+HALVINGS = 50
+Groups = Sequence[tuple[float, Sequence[Point]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One load with all its repeats. `good`: bracket of the requests that keep every bound; None where a table is missing."""
+    """One load with all its repeats. `good`, `good_tokens`: brackets of what keeps every bound; None where a table is missing."""
 
     level: float
+    load: Load
     points: tuple[str, ...]
     verdict: Verdict3
     cohort: int
     good: tuple[int, int] | None
+    good_tokens: tuple[int, int] | None
     attainment: Estimate
     goodput_req_per_s: Estimate
+    goodput_tok_per_s: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,17 @@ class Boundary:
     fails: float
     level: float
     bound: Bound  # the one that breaks first
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the frontier of an axis gives where users get `x`, which is what the SLO asks of that axis' metric."""
+
+    axis: str
+    x_label: str
+    y_label: str
+    x: float
+    answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +80,48 @@ class Pick:
         """Whether every measured load misses it."""
         return self.verdict == "missed"
 
+    @property
+    def standing(self) -> Literal["measured", "interpolated", "unreachable", "undecided"]:
+        """How the highest load that meets the SLO is known."""
+        if self.highest is None:
+            return "unreachable" if self.unreachable else "undecided"
+        return "measured" if self.boundary is None else "interpolated"
 
-def pick(curve: Curve, slo: Slo) -> Pick:
-    """Disqualified points answer nothing. Raises ArtifactError where a table or histogram does not hold."""
+
+def pick(curve: Curve, slo: Slo, rule: Rule = "pchip") -> Pick:
+    """Disqualified points answer nothing. `rule` interpolates between loads. ArtifactError where a table does not hold."""
     trusted = sorted((point for point in curve.points if not point.disqualified), key=lambda point: point.load.level)
     groups = [(level, list(members)) for level, members in groupby(trusted, key=lambda point: point.load.level)]
     loads = tuple(judged(level, members, slo) for level, members in groups)
     meeting = [place for place, load in enumerate(loads) if load.verdict == "met"]
     highest = meeting[-1] if meeting else None
-    above = None if highest is None or highest + 1 == len(loads) else highest + 1
+    last = highest is None or highest + 1 == len(loads)
     return Pick(
         slo=slo,
         verdict=_overall([load.verdict for load in loads]),
         highest=None if highest is None else loads[highest],
-        boundary=None if highest is None or above is None else boundary(groups[highest], groups[above], slo),
+        boundary=None if highest is None or last else boundary(groups, highest, slo, rule),
         best=max((load for load in loads if load.goodput_req_per_s.value), key=_goodput, default=None),
         loads=loads,
     )
+
+
+def reading(curve: Curve, slo: Slo, axis: str, rule: Rule = "pchip") -> Reading:
+    """The frontier of an axis pair of `AXES`, at the percentile and the place that the SLO's bound on its metric names.
+
+    A percentile the file does not hold is read at the next stricter one. Raises UsageError where the SLO does not bound that metric.
+    """
+    horizontal = X[axis.split("/")[1]]
+    bound = next((one for one in slo.bounds if f"{one.metric}_s" == horizontal.metric), None)
+    if bound is None:
+        able = [name for name in X if X[name].metric in {f"{one.metric}_s" for one in slo.bounds}]
+        raise UsageError(f"--axis {axis}: {slo.name} bounds nothing on this axis", f"it does on: {', '.join(able)}")
+    wanted = 1.0 if bound.quantile is None else bound.quantile
+    stricter = [name for name, q in quantile.QUANTILES.items() if q >= wanted]
+    statistic = min(stricter, key=lambda name: quantile.QUANTILES[name], default="max")
+    front = frontier(curve.points, axis, statistic)
+    x = 1 / bound.limit_s
+    return Reading(axis, front.x_label, front.y_label, x, at(front.vertices, x, rule))
 
 
 def _overall(verdicts: Sequence[Verdict3]) -> Verdict3:
@@ -89,51 +135,81 @@ def judged(level: float, repeats: Sequence[Point], slo: Slo) -> Judged:
     """The repeats of one load, counted together."""
     tables = [table for table in map(table_of, repeats) if table is not None]
     cohort = sum(point.cohort for point in repeats)
-    names = tuple(point.id for point in repeats)
+    names, load = tuple(point.id for point in repeats), repeats[0].load
     if len(tables) < len(repeats) or cohort == 0:
         unknown = Estimate(value=None, few=True)
-        return Judged(level, names, "undecided", cohort, None, unknown, unknown)
-    low, high = _good(tables, slo.bounds)
-    attainment = _share(low, high, repeats, slo.bounds)
-    verdicts = tuple(_verdict(*_good(tables, [bound]), repeats, bound) for bound in slo.bounds)
+        return Judged(level, load, names, "undecided", cohort, None, None, unknown, unknown, unknown)
+    kept = _good(tables, slo.bounds)
+    attainment = _share(kept, repeats, slo.bounds)
+    verdicts = tuple(_verdict(_good(tables, [bound]), repeats, bound) for bound in slo.bounds)
     seconds = [point.window.seconds for point in repeats if point.window is not None]
     per_s = cohort / sum(seconds) if len(seconds) == len(repeats) and sum(seconds) > 0 else None
-    return Judged(level, names, goodput.all_of(verdicts), cohort, (low, high), attainment, _scaled(attainment, per_s))
+    requests, least, most = _scaled(attainment, per_s), *_tokens_each(tables, kept)
+    return Judged(
+        level=level,
+        load=load,
+        points=names,
+        verdict=goodput.all_of(verdicts),
+        cohort=cohort,
+        good=(kept.low, kept.high),
+        good_tokens=(kept.tokens_low, kept.tokens_high),
+        attainment=attainment,
+        goodput_req_per_s=requests,
+        goodput_tok_per_s=_in_tokens(requests, least, most),
+    )
 
 
-def boundary(meets: tuple[float, list[Point]], fails: tuple[float, list[Point]], slo: Slo) -> Boundary | None:
-    """Where the first of the bounds breaks, each bound's own percentile taken as a power law of the load between the two."""
+def boundary(groups: Groups, highest: int, slo: Slo, rule: Rule = "pchip") -> Boundary | None:
+    """Where above load `highest` of the groups, and below the next, the first bound breaks: its percentile over the loads, by the rule."""
+    meets, fails = groups[highest][0], groups[highest + 1][0]
     crossings = []
     for bound in slo.bounds:
-        before, after = _percentile_s(meets[1], bound), _percentile_s(fails[1], bound)
-        if before and after and before <= bound.limit_s < after:
-            share = math.log(bound.limit_s / before) / math.log(after / before)
-            crossings.append((meets[0] * (fails[0] / meets[0]) ** share, bound))
+        known = [(level, _percentile_s(points, bound)) for level, points in groups]
+        places = [Vertex(x=level, y=seconds, points=()) for level, seconds in known if seconds]
+        at_level = {place.x: place.y for place in places}
+        if at_level.get(meets, math.inf) <= bound.limit_s < at_level.get(fails, 0.0):
+            crossings.append((_crossing(places, meets, fails, bound.limit_s, rule), bound))
     if not crossings:
         return None
     level, bound = min(crossings, key=lambda crossing: crossing[0])
-    return Boundary(meets[0], fails[0], level, bound)
+    return Boundary(meets, fails, level, bound)
 
 
-def _good(tables: Sequence[joint.Joint], bounds: Sequence[Bound]) -> tuple[int, int]:
+def _crossing(places: Sequence[Vertex], below: float, above: float, limit: float, rule: Rule) -> float:
+    """The load where the curve through the places reaches the limit; monotone between two neighbours, so halving finds it."""
+    if rule == "step":
+        return below
+    value = curve_through(places, rule)
+    for _ in range(HALVINGS):
+        middle = math.sqrt(below * above)
+        below, above = (middle, above) if value(middle) <= limit else (below, middle)
+    return below
+
+
+def _good(tables: Sequence[joint.Joint], bounds: Sequence[Bound]) -> joint.Bracket:
     brackets = [joint.good(table, bounds) for table in tables]
-    return sum(bracket.low for bracket in brackets), sum(bracket.high for bracket in brackets)
+    return joint.Bracket(
+        low=sum(one.low for one in brackets),
+        high=sum(one.high for one in brackets),
+        tokens_low=sum(one.tokens_low for one in brackets),
+        tokens_high=sum(one.tokens_high for one in brackets),
+    )
 
 
-def _verdict(low: int, high: int, repeats: Sequence[Point], bound: Bound) -> Verdict3:
+def _verdict(kept: joint.Bracket, repeats: Sequence[Point], bound: Bound) -> Verdict3:
     cohort = sum(point.cohort for point in repeats)
     if bound.quantile is None:
-        return "met" if low == cohort else "missed" if high < cohort else "undecided"
-    return goodput.verdict(_share(low, high, repeats, [bound]), bound.quantile)
+        return "met" if kept.low == cohort else "missed" if kept.high < cohort else "undecided"
+    return goodput.verdict(_share(kept, repeats, [bound]), bound.quantile)
 
 
-def _share(low: int, high: int, repeats: Sequence[Point], bounds: Sequence[Bound]) -> Estimate:
+def _share(kept: joint.Bracket, repeats: Sequence[Point], bounds: Sequence[Bound]) -> Estimate:
     """What surely keeps the bounds; the interval spans the bracket too."""
     n = sum(point.cohort for point in repeats)
     n_eff = sum(point.cohort * min((_worth(point, bound) for bound in bounds), default=1.0) for point in repeats)
-    lowest, _ = quantile.proportion_limits(low / n, n_eff)
-    _, highest = quantile.proportion_limits(high / n, n_eff)
-    return Estimate(value=low / n, low=lowest, high=highest, n=n, n_eff=n_eff, few=n < quantile.MIN_MEDIAN)
+    lowest, _ = quantile.proportion_limits(kept.low / n, n_eff)
+    _, highest = quantile.proportion_limits(kept.high / n, n_eff)
+    return Estimate(value=kept.low / n, low=lowest, high=highest, n=n, n_eff=n_eff, few=n < quantile.MIN_MEDIAN)
 
 
 def _worth(point: Point, bound: Bound) -> float:
@@ -161,6 +237,24 @@ def _scaled(share: Estimate, per_s: float | None) -> Estimate:
     if per_s is None or share.value is None or share.low is None or share.high is None:
         return Estimate(value=None, n=share.n, few=share.few)
     return Estimate(value=share.value * per_s, low=share.low * per_s, high=share.high * per_s, n=share.n, few=share.few)
+
+
+def _tokens_each(tables: Sequence[joint.Joint], kept: joint.Bracket) -> tuple[float, float]:
+    """Tokens of a good answer, at least and at most; where none is good, those of any answer."""
+    if kept.low and kept.high:
+        return kept.tokens_low / kept.low, max(kept.tokens_low / kept.low, kept.tokens_high / kept.high)
+    n = sum(table.n for table in tables)
+    mean = sum(table.total_tokens for table in tables) / n if n else 0.0
+    return mean, mean
+
+
+def _in_tokens(requests: Estimate, least: float, most: float) -> Estimate:
+    """Tokens per second; nothing where nobody counted tokens."""
+    if requests.value is None or requests.low is None or requests.high is None or not most:
+        return Estimate(value=None, n=requests.n, few=requests.few)
+    return Estimate(
+        value=requests.value * least, low=requests.low * least, high=requests.high * most, n=requests.n, few=requests.few
+    )
 
 
 def _goodput(load: Judged) -> tuple[float, float]:

@@ -103,18 +103,23 @@ axis = st.integers(0, 4_000_000_000)
 
 
 @FAST
-@given(st.lists(st.tuples(axis, st.none() | axis, axis), max_size=40), st.tuples(axis, axis, axis), st.booleans())
+@given(
+    st.lists(st.tuples(axis, st.none() | axis, axis, st.integers(0, 200_000)), max_size=40),
+    st.tuples(axis, axis, axis),
+    st.booleans(),
+)
 def test_a_joint_table_brackets_the_truth_and_survives_its_text(requests, limits, as_cells):
     ttft, e2e = (np.array([r[i] for r in requests], np.int64) for i in (0, 2))
     tpot = np.array([0 if r[1] is None else r[1] + 1 for r in requests], np.int64)
-    columns = joint.from_columns(ttft, tpot, e2e, 3)
+    columns = joint.from_columns(ttft, tpot, e2e, np.array([r[3] for r in requests], np.int64), 3)
     held = joint._coarsened(columns, 2) if as_cells else columns
     assert jointcode.encode(jointcode.decode(jointcode.encode(held))) == jointcode.encode(held)
     bounds = [Bound(metric=m, limit_s=us / 1e6) for m, us in zip(("ttft", "tpot", "e2e"), limits, strict=True)]
-    truth = sum(r[0] <= limits[0] and (r[1] is None or r[1] <= limits[1]) and r[2] <= limits[2] for r in requests)
+    kept = [r for r in requests if r[0] <= limits[0] and (r[1] is None or r[1] <= limits[1]) and r[2] <= limits[2]]
     found = joint.good(held, bounds)
-    assert found.low <= truth <= found.high
-    assert as_cells or found.low == found.high
+    assert found.low <= len(kept) <= found.high
+    assert found.tokens_low <= sum(r[3] for r in kept) <= found.tokens_high
+    assert as_cells or (found.low, found.tokens_low) == (found.high, found.tokens_high)
 
 
 @FAST

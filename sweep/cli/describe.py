@@ -1,0 +1,48 @@
+"""`sweep describe`: declare afterwards what a curve file could not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PANEL = "Read"
+PLACE = 30
+
+
+def describe(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="curve file, or its folder")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help='declare one fact, e.g. hardware.accelerators="8×H200"; repeatable'),
+    ] = None,
+    describe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML that declares software, hardware, client and price")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="write this file instead, NAME.curve.json")] = None,
+) -> None:
+    """Declare software, hardware and price of a finished curve.
+
+    The file gets a new digest and keeps the old one in `previous_digests`; measurements stay as they are. Without
+    anything to declare, shows what is known, how, and what is missing.
+    """
+    from sweep.cli.values import curve_file, new_curve_file, text_of
+    from sweep.curve import artifact, declare, setup
+    from sweep.curve.files import write_atomically
+
+    path = curve_file(file)
+    declared = declare.parse(text_of(describe), set_ or ())
+    curve = artifact.load(path)
+    if declared:
+        target = path if out is None else new_curve_file(out)
+        curve = setup.describe(curve, declared, curve.digest or artifact.digest(curve))
+        data = artifact.to_json(curve)
+        write_atomically(target, data)
+        print(f"{target}: {artifact.loads(data).digest}, before {curve.previous_digests[-1]}")
+        return
+    from rich.console import Console
+
+    from sweep.report import stated
+
+    stated.show(Console(highlight=False), curve)
