@@ -16,7 +16,7 @@ sweep: setup            ## sweep the embedded simulated endpoint
 	$(BIN)/sweep --endpoint sim --profile demo --yes
 
 test: setup             ## unit, property, golden and contract tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 check: setup            ## formatting, lint, types
 	$(BIN)/ruff format --check .
