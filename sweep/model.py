@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 SCHEMA = "sweep.curve/1"
+SHORT_UNITS = {"tokens": "tok", "documents": "docs", "audio seconds": "audio s"}
 
 
 class Noun(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,6 +206,11 @@ class Endpoint(Noun, frozen=True, kw_only=True):
     simulated: str | None = None  # preset of the embedded endpoint
     facts: dict[str, Any] = {}
 
+    @property
+    def rate_unit(self) -> str:
+        """Of throughput, for people: `tok/s`, `vectors/s`."""
+        return f"{SHORT_UNITS.get(self.unit, self.unit)}/s"
+
 
 # --- what is said on the wire ------------------------------------------------------------------------------------
 
@@ -301,6 +307,7 @@ class Health(Noun, frozen=True, kw_only=True):
     stamped_share: float | None = None
     events_per_read_p99: float | None = None
     merged_read_share: float | None = None  # reads that held more than one event
+    late_read_share: float | None = None  # those among them that the client may have merged itself by coming late
     refill_delay_p99_s: float | None = None
     send_lateness_p50_s: float | None = None
     send_lateness_p99_s: float | None = None
@@ -316,6 +323,8 @@ class Health(Noun, frozen=True, kw_only=True):
     keep_alive: bool | None = None
     read_bytes_max: int | None = None
     workers: int = 1
+    workers_lost: int = 0  # those that died in this cell
+    calibrated_share: float | None = None  # events/s against what a worker sustains; None where that was not measured
 
 
 class Live(Noun, frozen=True, kw_only=True):

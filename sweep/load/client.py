@@ -14,8 +14,8 @@ import aiohttp
 import msgspec
 
 from sweep import __version__, dialect
+from sweep.dialect import Dialect
 from sweep.errors import UsageError
-from sweep.load.wire import Wire
 
 KEY_VARIABLES = ("SWEEP_API_KEY", "OPENAI_API_KEY")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -38,6 +38,10 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     def root(self) -> str:
         """The server's own root, where /version and /props live."""
         return _VERSIONED.sub("", self.url)
+
+    def place(self, spoken: Dialect) -> str:
+        """The URL that requests of a dialect go to."""
+        return (self.root if spoken.TRAITS.at_root else self.url) + spoken.PATH
 
     @property
     def loopback(self) -> bool:
@@ -128,24 +132,19 @@ def tls(target: Target) -> ssl.SSLContext | bool:
     return context
 
 
-def connector_for(target: Target, wire: Wire) -> aiohttp.TCPConnector:
-    """Dials with stamping sockets, as many as are asked for."""
-    return aiohttp.TCPConnector(limit=0, socket_factory=wire.socket, ssl=tls(target))
-
-
-def request_head(target: Target, path: str, *, keep_alive: bool, proxy: str | None) -> bytes:
+def request_head(target: Target, spoken: Dialect, *, keep_alive: bool, proxy: str | None) -> bytes:
     """Everything of a request before the number in its X-Request-Id; the target's headers win over ours."""
-    parts = urlsplit(target.url)
+    parts = urlsplit(target.place(spoken))
     headers = {
         "Host": parts.netloc,
         "User-Agent": f"pareto-sweep/{__version__}",
         "Accept": "text/event-stream, application/json",
         "Accept-Encoding": "identity",
-        "Content-Type": "application/json",
+        "Content-Type": spoken.TRAITS.content_type,
     }
     if not keep_alive:
         headers["Connection"] = "close"
-    place = parts.path + path
+    place = parts.path
     if proxy is not None and parts.scheme == "http":  # https goes through a tunnel and looks as without a proxy
         place = f"{parts.scheme}://{parts.netloc}{place}"
         headers |= proxy_authorization(proxy)

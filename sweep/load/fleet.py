@@ -17,17 +17,18 @@ import numpy as np
 from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target
 from sweep.load.health import merged, raise_descriptor_limit
+from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard, joined, records_of
-from sweep.model import Cell, Endpoint, Health, Outcome
+from sweep.model import Cell, Endpoint, Health, Outcome, TokenSource
 from sweep.plan.arrival import OPEN
-from sweep.records import EMPTY, Records, concat
+from sweep.records import EMPTY, Records, concat, from_rows
 
 CLOSE_S = 1.5
 START_S = 30.0
 BEGIN_NS = 40_000_000  # from the order to the first request: time for every worker to prepare
 SPARE_DESCRIPTORS = 64
 # `-c` instead of multiprocessing's spawn: that would import the caller's main module anew in every worker.
-_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(int(sys.argv[1]))"
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(*json.loads(sys.argv[1]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,9 @@ class Batch:
 class _Worker:
     process: subprocess.Popen[bytes]
     connection: Connection
+    roll: Roll
     open: Records = EMPTY
+    ended: int = 0  # requests of this cell that it has reported as ended
     health: Health | None = None
     ready: bool = False
 
@@ -56,6 +59,16 @@ class _Worker:
         except OSError:
             return  # it died; reading from it says so
 
+    def close(self, within_s: float = 0.0) -> None:
+        """Ends the process, by force after `within_s`."""
+        self.connection.close()
+        try:
+            self.process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.roll.close()
+
 
 @dataclass(slots=True)
 class Running:
@@ -64,6 +77,7 @@ class Running:
     workers: dict[int, _Worker]
     columns: dict[str, int]
     busy: set[int] = field(default_factory=set)
+    lost: int = 0  # workers that died
 
     def finish(self, end_ns: int) -> None:
         """Keep the load on until all that was sent (open loop: planned) before `end_ns` has ended, then cut the rest."""
@@ -82,6 +96,7 @@ class Running:
                 pass
         for number in self.busy:
             self.workers[number].process.kill()
+            self.workers[number].process.wait()
         self.busy.clear()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -104,28 +119,54 @@ class Running:
             report = msgspec.msgpack.decode(connection.recv_bytes(), type=Report)
         except (EOFError, OSError):
             connection.close()
-            done, worker.open = _given_up(worker.open), EMPTY
+            done, worker.open = self._given_up(number), EMPTY
             at_ns = monotonic_ns()
             self.busy.discard(number)
+            self.lost += 1
         else:
             columns = {**self.columns, "worker": number}
             done = joined(worker.open, records_of(report.done, **columns))
             # What ended while the worker was telling is told as open once more: its outcome belongs to the next report.
             still = records_of(report.open, **columns)
             worker.open = joined(worker.open, still.replace(outcome=np.full(len(still), None, object)))
+            worker.ended += len(done)
             at_ns, worker.health = report.at_ns, report.health
             if report.last:
                 self.busy.discard(number)
         last = not self.busy
-        health = merged([each.health for each in self.workers.values() if each.health is not None]) if last else None
+        health = self._health() if last else None
         in_flight = concat([each.open for each in self.workers.values()])
         return Batch(number, at_ns, done, in_flight, last, health)
 
+    def _health(self) -> Health:
+        """Of the workers that lived to tell."""
+        told = merged([each.health for each in self.workers.values() if each.health is not None])
+        return msgspec.structs.replace(told or Health(stamp_source="kernel", workers=0), workers_lost=self.lost)
 
-def _given_up(records: Records) -> Records:
-    """Requests whose worker died, as failures."""
-    outcome, error = (np.full(len(records), text, object) for text in (Outcome.CUT.value, "the worker died"))
-    return records.replace(outcome=outcome, error=error)
+    def _given_up(self, number: int) -> Records:
+        """The requests of a worker that died, as failures: those it reported as open and those it had not reported yet."""
+        worker = self.workers[number]
+        columns = {**self.columns, "worker": number}
+        silent = [each._asdict() for each in worker.roll.after(worker.ended + len(worker.open))]
+        unknown = {"token_source": TokenSource.UNKNOWN.value, "chunks": 0, "retries": 0}
+        records = concat([worker.open, from_rows([{**columns, **unknown, **each} for each in silent])])
+        outcome, error = (np.full(len(records), text, object) for text in (Outcome.CUT.value, "the worker died"))
+        return records.replace(outcome=outcome, error=error)
+
+
+def _spawn() -> _Worker:
+    """A worker in a session of its own: Ctrl-C at the terminal reaches the fleet, which then decides."""
+    roll = Roll()
+    ours, theirs = Pipe()
+    with theirs:
+        fds = [theirs.fileno(), roll.fd]
+        process = subprocess.Popen(
+            [sys.executable, "-c", _BOOT, json.dumps(fds), json.dumps(sys.path)],
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    return _Worker(process, ours, roll)
 
 
 class Fleet:
@@ -150,9 +191,7 @@ class Fleet:
             self._running.close()
         for number, worker in self._workers.items():
             if worker.process.poll() is not None or worker.connection.closed:
-                worker.process.kill()
-                worker.process.wait()
-                worker.connection.close()
+                worker.close()
                 self._workers[number] = _spawn()
         self._await_ready()
         busy = set()
@@ -167,7 +206,8 @@ class Fleet:
                 worker=number,
                 workers=len(self._workers),
             )
-            worker.open, worker.health = EMPTY, None
+            worker.open, worker.ended, worker.health = EMPTY, 0, None
+            worker.roll.restart()
             if cell.load.kind in OPEN or shard.slots:
                 worker.order(Order(command="measure", shard=shard))
                 busy.add(number)
@@ -202,25 +242,8 @@ class Fleet:
     def close(self) -> None:
         """Ends every worker, within `CLOSE_S` and a little."""
         for worker in self._workers.values():
-            worker.connection.close()
+            worker.connection.close()  # all at once, then one after the other
         until = monotonic() + CLOSE_S
         for worker in self._workers.values():
-            try:
-                worker.process.wait(max(0.0, until - monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.process.kill()
-                worker.process.wait()
+            worker.close(max(0.0, until - monotonic()))
         self._workers.clear()
-
-
-def _spawn() -> _Worker:
-    """A worker in a session of its own: Ctrl-C at the terminal reaches the fleet, which then decides."""
-    ours, theirs = Pipe()
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, str(theirs.fileno()), json.dumps(sys.path)],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    return _Worker(process, ours)

@@ -10,8 +10,9 @@ from time import monotonic_ns, process_time_ns
 
 import numpy as np
 
+from sweep.load.look import Look, Reads
 from sweep.load.timer import Alarm
-from sweep.load.wire import READ_BYTES, Wire
+from sweep.load.wire import Wire
 from sweep.model import Health
 
 PROBE_NS = 7_000_000  # no divisor of a common decode step, so that it does not march with one
@@ -21,11 +22,13 @@ RECHECK_NS = 1_000_000_000
 class Observer:
     """Watches one shard of one cell, on the running loop, from creation to `health`."""
 
-    def __init__(self, wire: Wire) -> None:
-        self.reads = [0] * 65  # by how many chunks each held; see Meter
+    def __init__(self, wire: Wire, look: Look | None = None) -> None:
+        """`look` is the running loop's selector."""
+        self.reads = Reads(look)
         self.lateness_ns: list[int] = []  # sent − planned of open loops
         self.refill_ns: list[int] = []  # a slot's end → next sent
         self._wire = wire
+        self._look = look
         self._lag_ns: list[int] = []
         self._started_ns = monotonic_ns()
         self._cpu_ns = process_time_ns()
@@ -34,7 +37,12 @@ class Observer:
         self._due_ns = self._started_ns + PROBE_NS
         self._recheck_ns = self._started_ns + RECHECK_NS
         self._alarm = Alarm(self._probe)
+        self._wait()
+
+    def _wait(self) -> None:
         self._alarm.set(self._due_ns)
+        if self._look is not None:
+            self._look.alarm_ns = self._due_ns
 
     def _probe(self) -> None:
         now = monotonic_ns()
@@ -43,7 +51,7 @@ class Observer:
             self._wire.recheck()
             self._recheck_ns = now + RECHECK_NS
         self._due_ns = monotonic_ns() + PROBE_NS
-        self._alarm.set(self._due_ns)
+        self._wait()
 
     def close(self) -> None:
         self._alarm.close()
@@ -51,7 +59,7 @@ class Observer:
     def health(self, keep_alive: bool) -> Health:
         elapsed_ns = max(1, monotonic_ns() - self._started_ns)
         late, lag, wire = _quantiles_s(self.lateness_ns), _quantiles_s(self._lag_ns), self._wire
-        held = np.array(self.reads[1:])
+        held = np.array(self.reads.counts[1:])
         steal = total = 0
         if self._machine is not None and (machine := machine_ticks()) is not None:
             steal, total = machine[0] - self._machine[0], machine[1] - self._machine[1]
@@ -60,6 +68,7 @@ class Observer:
             stamped_share=1 - wire.unstamped / wire.reads if wire.reads else None,
             events_per_read_p99=_count_quantile(held, 0.99),
             merged_read_share=float(held[1:].sum() / held.sum()) if held.sum() else None,
+            late_read_share=float(self.reads.late / held.sum()) if held.sum() and self.reads.late is not None else None,
             refill_delay_p99_s=_quantiles_s(self.refill_ns)[1],
             send_lateness_p50_s=late[0],
             send_lateness_p99_s=late[1],
@@ -73,7 +82,7 @@ class Observer:
             clock_steps=wire.steps,
             connections=wire.opened,
             keep_alive=keep_alive,
-            read_bytes_max=READ_BYTES,
+            read_bytes_max=wire.read_bytes,
         )
 
 
@@ -95,6 +104,7 @@ def merged(parts: Sequence[Health]) -> Health | None:
         stamped_share=min((part.stamped_share for part in parts if part.stamped_share is not None), default=None),
         events_per_read_p99=worst("events_per_read_p99"),
         merged_read_share=worst("merged_read_share"),
+        late_read_share=worst("late_read_share"),
         refill_delay_p99_s=worst("refill_delay_p99_s"),
         send_lateness_p50_s=worst("send_lateness_p50_s"),
         send_lateness_p99_s=worst("send_lateness_p99_s"),

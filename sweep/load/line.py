@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import monotonic_ns
-from typing import TYPE_CHECKING, cast
 
 from sweep.load.answer import Answer
 from sweep.load.call import Call
+from sweep.load.dial import Connection
 from sweep.load.http1 import Response
-from sweep.load.wire import StampingSocket
+from sweep.load.wire import Wire
 from sweep.model import Outcome
-
-if TYPE_CHECKING:
-    from aiohttp.connector import Connection
 
 
 class Line(asyncio.Protocol):
@@ -22,20 +19,20 @@ class Line(asyncio.Protocol):
 
     __slots__ = ("_answer", "_begin", "_call", "_connection", "_response", "_transport", "closed", "idle", "sock", "used")
 
-    def __init__(
-        self, connection: Connection, sock: StampingSocket, begin: Callable[[Call, Response], Answer], idle: list[Line]
-    ) -> None:
-        """Takes over an aiohttp `connection`. After a whole answer the line puts itself back into `idle`."""
+    def __init__(self, connection: Connection, wire: Wire, begin: Callable[[Call, Response], Answer], idle: list[Line]) -> None:
+        """Takes over a `connection` on a socket of `wire`. The line is in `idle` from a whole answer on, while it can be used."""
+        transport = connection.transport
+        assert transport is not None
         self._connection = connection
         self._begin = begin
         self._call: Call | None = None
         self._response = Response()
         self._answer: Answer | None = None
-        self.sock = sock
+        self.sock = wire.under(transport)
         self.idle = idle
         self.used = False
         self.closed = False
-        self._transport = cast("asyncio.Transport", connection.transport)
+        self._transport = transport
         self._transport.set_protocol(self)
 
     def send(self, call: Call, head: bytes) -> None:
@@ -51,7 +48,7 @@ class Line(asyncio.Protocol):
 
     def drop(self) -> None:
         """Closes the connection at once."""
-        self.closed = True
+        self._retire()
         self._let_go()
         self._transport.abort()
         self._connection.close()
@@ -86,7 +83,7 @@ class Line(asyncio.Protocol):
             self.drop()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.closed = True
+        self._retire()
         call, answer = self._call, self._answer
         if call is not None:
             whole = self._response.eof()
@@ -119,6 +116,11 @@ class Line(asyncio.Protocol):
         elif call is not None:
             call.settle(outcome, error, self.sock.stamp_ns)
         self.drop()
+
+    def _retire(self) -> None:
+        self.closed = True
+        if self in self.idle:
+            self.idle.remove(self)
 
     def _let_go(self) -> None:
         if self._call is not None:

@@ -22,6 +22,7 @@ from sweep.load import refusal
 from sweep.load.call import Call
 from sweep.load.caller import Caller
 from sweep.load.client import Target, open_session, proxy_for, without_credentials
+from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
 from sweep.model import Calibration, Endpoint, Images, Outcome
@@ -175,7 +176,7 @@ class _Preflight:
             request=self.requests,
             nonce=self.nonce,
         )
-        call = Call(self.requests, words, self.osl, self.dialect.encode(ask), Meter(self.dialect, [0] * 8))
+        call = Call(self.requests, words, self.osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
         call.planned_ns = monotonic_ns()
         self.requests += 1
         task = asyncio.create_task(self._caller.perform(call))

@@ -38,7 +38,7 @@ def realtime_offset() -> tuple[int, int]:
 class Wire:
     """One process's sockets, the clock offset they share and what they counted."""
 
-    __slots__ = ("_sockets", "kernel", "offset_ns", "opened", "reads", "steps", "unstamped")
+    __slots__ = ("_sockets", "kernel", "offset_ns", "opened", "read_bytes", "reads", "steps", "unstamped")
 
     def __init__(self, kernel: bool = _TIMESTAMPNS is not None) -> None:
         self.kernel = kernel
@@ -48,8 +48,9 @@ class Wire:
         self.reads = 0
         self.unstamped = 0
         self._sockets: WeakValueDictionary[int, StampingSocket] = WeakValueDictionary()
+        self.read_bytes: int | None = None  # the most one read may bring, TLS included; None where asyncio decides
         if hasattr(asyncio.sslproto.SSLProtocol, "max_size"):
-            asyncio.sslproto.SSLProtocol.max_size = READ_BYTES  # one such buffer a connection
+            asyncio.sslproto.SSLProtocol.max_size = self.read_bytes = READ_BYTES  # one such buffer a connection
 
     def recheck(self) -> None:
         """Counts a step of the wall clock and follows it."""

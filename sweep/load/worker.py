@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import math
 import socket
 import sys
 import threading
@@ -26,6 +27,8 @@ from sweep import dialect
 from sweep.load.call import Call, Row
 from sweep.load.caller import Caller
 from sweep.load.health import Observer, raise_descriptor_limit
+from sweep.load.look import Look
+from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard
 from sweep.load.supply import Supply
 from sweep.load.timer import Alarm
@@ -44,6 +47,7 @@ RAMP_S_PER_SLOT = 0.001
 OPENING_S = 0.002  # how often to look whether a first token came
 COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
 PAUSE_S = (0.01, 1.0)
+FEWEST_SPARE, MOST_SPARE = 8, 512
 READY = b"ready"  # a worker's first message
 ANSWERED = (Outcome.OK, Outcome.WRONG_LENGTH)
 _ARRIVALS = 1024
@@ -53,16 +57,18 @@ T = TypeVar("T")
 
 
 class ShardRun:
-    """Runs on the loop that creates it. `reports` takes encoded `Report`s."""
+    """Runs on the loop that creates it. `reports` takes encoded `Report`s, `roll` every request as it begins."""
 
-    def __init__(self, shard: Shard, reports: SimpleQueue[bytes | None]) -> None:
+    def __init__(self, shard: Shard, reports: SimpleQueue[bytes | None], roll: Roll, look: Look) -> None:
+        """`look` is the running loop's selector."""
         self._shard = shard
         self._limits = shard.cell.limits
         self._closed = shard.cell.load.kind == "closed"
         self._reports = reports
+        self._roll = roll
         self._dialect = dialect.get(shard.endpoint.dialect)
         self._wire = Wire()
-        self._observer = Observer(self._wire)
+        self._observer = Observer(self._wire, look)
         self._supply = Supply(shard, self._dialect, self._observer.reads)
         self._open: dict[int, Call] = {}
         self._done: list[Row] = []
@@ -79,18 +85,21 @@ class ShardRun:
 
     async def run(self) -> None:
         """Until told to end; the last report goes out before it returns."""
-        keep_alive = self._shard.endpoint.keep_alive
-        async with Caller(self._shard.target, self._dialect, self._shard.run_id, self._wire, keep_alive) as self._caller:
+        shard = self._shard
+        keep_alive = shard.endpoint.keep_alive
+        async with Caller(shard.target, self._dialect, shard.run_id, self._wire, keep_alive) as self._caller:
             while self._supply.top_up():
                 pass
             if self._supply.opening:
                 self._start(self._open_slots())
             elif self._closed:
-                level = self._shard.cell.load.level
-                wait_s = stagger_s(round(level), level * RAMP_S_PER_SLOT) + (self._shard.begin_ns - monotonic_ns()) / 1e9
-                for slot in self._shard.slots:
+                level = shard.cell.load.level
+                wait_s = stagger_s(round(level), level * RAMP_S_PER_SLOT) + (shard.begin_ns - monotonic_ns()) / 1e9
+                for slot in shard.slots:
                     self._start(self._slot(max(0.0, float(wait_s[slot]))))
             else:
+                self._spare = spare_lines(shard)
+                self._caller.spare(self._spare)
                 self._due_ns = next(self._dues)
                 self._alarm = Alarm(self._arrive)
                 self._alarm.set(self._due_ns)
@@ -165,6 +174,7 @@ class ShardRun:
             call, first = first or self._supply.take(), None
             loop.call_soon(self._supply.top_up)
             call.planned_ns = freed_ns or monotonic_ns()
+            self._begun(call)
             await self._perform(call)
             if freed_ns is not None and call.sent_ns is not None:
                 self._observer.refill_ns.append(call.sent_ns - freed_ns)
@@ -175,16 +185,18 @@ class ShardRun:
     # --- open loop -------------------------------------------------------------------------------------------
 
     def _arrive(self) -> None:
-        """Sends what is due and sets the alarm for what is next."""
+        """Sends what is due, sets the alarm for what is next, and only then does what can wait."""
         loop = asyncio.get_running_loop()
         while self._due_ns <= monotonic_ns():
             call = self._supply.take()
             call.planned_ns = self._due_ns
-            self._open[call.number] = call
+            self._caller.begin(call)
+            self._begun(call)
             self._start(self._perform(call))
             loop.call_soon(self._supply.top_up)
             self._due_ns = next(self._dues)
         self._alarm.set(self._due_ns)
+        self._caller.spare(self._spare)
 
     def _due_times(self) -> Iterator[int]:
         """When this shard's arrivals are due; none in a closed loop."""
@@ -198,8 +210,11 @@ class ShardRun:
 
     # --- both ------------------------------------------------------------------------------------------------
 
-    async def _perform(self, call: Call) -> None:
+    def _begun(self, call: Call) -> None:
         self._open[call.number] = call
+        self._roll.add(call.number, call.planned_ns, call.isl_asked, call.osl_asked)
+
+    async def _perform(self, call: Call) -> None:
         try:
             await self._caller.perform(call)
         finally:
@@ -273,13 +288,22 @@ def _longer(pause_s: float) -> float:
     return min(longest, max(shortest, 2 * pause_s))
 
 
-async def run_shard(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | None]) -> None:
+def spare_lines(shard: Shard) -> int:
+    """How many connections an open loop keeps waiting, so that no arrival waits for one.
+
+    A new one takes a few round trips; this is what arrives in eight of them, bursts included, and never few.
+    """
+    arrivals = shard.cell.load.level / shard.workers * 8 * (shard.endpoint.rtt_s or 0.0)
+    return min(MOST_SPARE, FEWEST_SPARE + math.ceil(arrivals))
+
+
+async def run_shard(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | None], roll: Roll, look: Look) -> None:
     """Runs `shard`, obeying what arrives on `connection`; ends at once when the other side is gone."""
     loop = asyncio.get_running_loop()
     gc.collect()
     gc.freeze()
     gc.disable()
-    run = ShardRun(shard, reports)
+    run = ShardRun(shard, reports, roll, look)
 
     def hear() -> None:
         try:
@@ -297,11 +321,18 @@ async def run_shard(shard: Shard, connection: Connection, reports: SimpleQueue[b
         loop.remove_reader(connection.fileno())
 
 
-def main(fd: int) -> None:
+def _measure(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | None], roll: Roll) -> None:
+    look = Look()
+    roll.restart()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(look)) as runner:
+        runner.run(run_shard(shard, connection, reports, roll, look))
+
+
+def main(fd: int, roll_fd: int) -> None:
     """A worker process: measures the shards it is sent on the connection `fd` until that closes."""
     raise_descriptor_limit()
     compose("prose", 2, 0, 0, "")  # builds the words while preflight is under way
-    connection = Connection(fd)
+    connection, roll = Connection(fd), Roll(roll_fd)
     stamps = Wire().socket((socket.AF_INET, socket.SOCK_STREAM, 0))  # the kernel stamps while one socket asks for it
     reports: SimpleQueue[bytes | None] = SimpleQueue()
 
@@ -318,11 +349,11 @@ def main(fd: int) -> None:
         while True:
             order = msgspec.msgpack.decode(connection.recv_bytes(), type=Order)
             if order.shard is not None:  # anything else is late for a cell that has ended
-                asyncio.run(run_shard(order.shard, connection, reports))
+                _measure(order.shard, connection, reports, roll)
     stamps.close()
     reports.put(None)
     poster.join(timeout=1)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -14,6 +14,7 @@ from sweep import dialect
 from sweep.load.call import Call
 from sweep.load.caller import Caller
 from sweep.load.client import target_from
+from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
 from sweep.model import Ask, Outcome
@@ -83,7 +84,7 @@ def ask(talk: Talk, *, calls: int = 1, give_up_s: float = 5.0) -> list[Call]:
         async with Caller(target, CHAT, "test", Wire()) as caller:
             for number in range(calls):
                 body = CHAT.encode(Ask(model="m", prompt="000123456789 Some prompt of a few words", osl=2))
-                call = Call(number, 8, 2, body, Meter(CHAT, [0] * 8))
+                call = Call(number, 8, 2, body, Meter(CHAT, Reads()))
                 call.planned_ns = monotonic_ns()
                 task = asyncio.create_task(caller.perform(call))
                 await asyncio.wait([task], timeout=give_up_s)
@@ -196,7 +197,7 @@ def test_an_answer_before_the_question_is_no_answer() -> None:
 
 def test_nothing_listens() -> None:
     async def run() -> Call:
-        call = Call(0, 8, 2, b"{}", Meter(CHAT, [0] * 8))
+        call = Call(0, 8, 2, b"{}", Meter(CHAT, Reads()))
         call.planned_ns = monotonic_ns()
         async with Caller(target_from("http://127.0.0.1:9", environ={}), CHAT, "test", Wire()) as caller:
             await caller.perform(call)

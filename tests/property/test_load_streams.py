@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sweep import dialect
 from sweep.dialect.sse import frame
 from sweep.load.http1 import Response
+from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.model import Outcome, Usage
 
@@ -37,7 +38,7 @@ def test_tokens_do_not_depend_on_chunks_or_reads(
     raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     raw += b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in pieces(body, chunks)) + b"0\r\n\r\n"
 
-    response, meter = Response(), Meter(speech, [0] * 4)
+    response, meter = Response(), Meter(speech, Reads())
     for at, part in enumerate(pieces(raw, reads)):
         fed = response.feed(part)
         if fed:

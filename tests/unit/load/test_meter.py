@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sweep import dialect
+from sweep.load.look import Reads
 from sweep.load.meter import MAX_EVENT_BYTES, Meter
 from sweep.model import Outcome, TokenSource
 
@@ -32,7 +33,7 @@ DONE = b"data: [DONE]\n\n"
 
 def metered(*reads: bytes) -> tuple[Meter, list[int], list[int]]:
     """Read i is stamped i; (meter, chunk times, chunk tokens)."""
-    meter = Meter(CHAT, [0] * 8)
+    meter = Meter(CHAT, Reads())
     for at, read in enumerate(reads):
         meter.feed(read, at)
     meter.end()
@@ -106,7 +107,7 @@ def test_several_events_in_a_read_share_its_stamp() -> None:
     meter, times, _ = metered(event("a"), event("b") + event("c") + event("d"), event("e", finish="stop") + DONE)
     assert times == [0, 1, 1, 1, 2]
     assert meter.per_read_max == 3
-    assert meter.reads == [0, 2, 0, 1, 0, 0, 0, 0]
+    assert meter.reads.counts[:5] == [0, 2, 0, 1, 0]
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 17, 64, 200])
@@ -131,7 +132,7 @@ def test_nothing_after_the_end_mark_counts() -> None:
 
 
 def test_taking_in_between_loses_nothing() -> None:
-    meter = Meter(CHAT, [0] * 8)
+    meter = Meter(CHAT, Reads())
     meter.feed(event("a"), 5)
     assert [list(part) for part in meter.take()] == [[5], [1]]
     meter.feed(event("b"), 7)
