@@ -56,6 +56,9 @@ def sim(
     reasoning: Annotated[
         float, typer.Option(help="Share of tokens that reason.", rich_help_panel=ADD_ONS, show_default=False)
     ] = 0.0,
+    unit_tokens: Annotated[
+        int | None, typer.Option(help="What an audio second or other unit weighs.", rich_help_panel=ADD_ONS)
+    ] = None,
 ) -> None:
     """Serve the simulated endpoint until Ctrl-C. The first line of output is its URL.
 
@@ -89,6 +92,7 @@ def sim(
         link_gb_per_s=link_gb_per_s,
         noise=noise,
         reasoning=reasoning,
+        unit_tokens=unit_tokens,
         stall_s=stall_s,
     )
     options.check()

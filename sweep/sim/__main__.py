@@ -10,7 +10,7 @@ from sweep.errors import SweepError
 from sweep.sim.options import FLAGS, Options
 from sweep.sim.server import serve
 
-KINDS = {"str": str, "str | None": str, "int": int, "float": float}
+KINDS = {"str": str, "str | None": str, "int": int, "int | None": int, "float": float}
 
 
 def main() -> int:

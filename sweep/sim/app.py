@@ -21,6 +21,7 @@ from sweep.sim.realtime import Backend
 from sweep.sim.reply import Manner, Reply
 from sweep.sim.sequence import Sequence
 from sweep.sim.truth import Log, Row
+from sweep.sim.work import work
 
 BASE = "/v1"
 REFUSALS = {"rate_limited": (429, {"Retry_After": "1"}), "unavailable": (503, {})}
@@ -123,8 +124,9 @@ class App:
             return _answer(connection, 404, spoken.failure(f"The model `{ask.model}` does not exist.", 404))
         prompt = ask.prompt.encode()
         count = tokens.count(prompt, spoken.NAME) + ask.media_tokens
-        if count + ask.osl > self.max_tokens:
-            message = f"maximum context length is {self.max_tokens} tokens, got {count} + {ask.osl}"
+        asked = work(spoken.TRAITS, count, ask.osl, self.options.unit_tokens)
+        if asked.prompt + asked.steps > self.max_tokens:
+            message = f"maximum context length is {self.max_tokens} tokens, got {asked.prompt} + {asked.steps}"
             return _answer(connection, 400, spoken.failure(message, 400))
         number = self._requests
         self._requests += 1
@@ -140,7 +142,7 @@ class App:
             self.log.add(row)
             return _answer(connection, status, spoken.failure(f"simulated {refusal}", status), **extra)
         chain = tokens.chain(prompt, count) if self.options.prefix_cache else ()
-        sequence = Sequence(number, count, osl, request.arrival_ns, chain)
+        sequence = Sequence(number, asked.prompt, min(asked.steps, osl), request.arrival_ns, chain)
         self._open[number] = reply = self._reply(connection, spoken, ask, row, sequence)
         connection.gone = reply.leave
         self.backend.submit(sequence)

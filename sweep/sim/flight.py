@@ -25,12 +25,14 @@ class Flight:
     osl: int
     outcome: Outcome = Outcome.OK
     status: int = 200
+    units: int = 1  # of work that each of its emissions brings
     pause_ns: int = 0  # closed loop: how long its slot waited after failures
 
 
 def row(flight: Flight, times_ns: Ints, tokens: Ints, reasoning: float) -> dict[str, Any]:
     """The columns of a request that emitted `tokens` at `times_ns`, of which the first share was `reasoning`."""
     sequence = flight.sequence
+    tokens = tokens * flight.units
     emitted = int(tokens.sum())
     told: dict[str, Any] = {
         "request": sequence.request,

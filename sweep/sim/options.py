@@ -34,6 +34,7 @@ class Options:
     link_gb_per_s: float = 50.0  # … and the link the KV cache travels between them
     noise: float = 0.0  # sigma of a lognormal factor on every step
     reasoning: float = 0.0  # share of an answer's tokens that are reasoning
+    unit_tokens: int | None = None  # what a unit of work that is no token weighs; None: as usual for its kind
     stall_s: float = 2.0  # how long the fault `stall` pauses
 
     @property

@@ -27,6 +27,7 @@ from sweep.sim.device import BLOCK_TOKENS, preset
 from sweep.sim.flight import BROKEN, REFUSED, Flight, row
 from sweep.sim.options import MAX_MODEL_TOKENS, Options
 from sweep.sim.sequence import Sequence
+from sweep.sim.work import work
 
 BASE_NS = 1_000_000_000
 REPORT_NS = 500_000_000
@@ -97,6 +98,7 @@ class Running:
         self._cell = cell
         self._closed = cell.load.kind == "closed"
         self._options = options
+        self._traits = dialects.get(cell.profile.dialect).TRAITS
         self._faults = faults.parse(options.faults, options.seed)
         self._cluster = new_cluster(options)
         self._lengths = _lengths(cell)
@@ -205,23 +207,26 @@ class Running:
 
     def _send(self, asked: tuple[int, int, int], now_ns: int, pause_ns: int) -> None:
         request, isl, osl = asked
-        sequence = Sequence(request, isl, osl, now_ns, self._chain(isl))
-        flight = Flight(sequence, now_ns, isl, osl, pause_ns=pause_ns)
+        asks = work(self._traits, isl, osl, self._options.unit_tokens)
+        sequence = Sequence(request, asks.prompt, asks.steps, now_ns, self._chain(isl))
+        flight = Flight(sequence, now_ns, isl, osl, units=asks.units, pause_ns=pause_ns)
         self._open[request] = flight
         struck = self._faults.of(request)
         refusal = next((REFUSED[kind] for kind in REFUSED if kind in struck), None)
-        if isl + osl > self._cluster.engines[0].max_tokens:
+        if asks.prompt + asks.steps > self._cluster.engines[0].max_tokens:
             refusal = Outcome.HTTP_ERROR, 400
         if refusal:
             flight.outcome, flight.status = refusal
             heappush(self._timers, (now_ns + REFUSAL_NS, request))
             return
         heappush(self._timers, (self._patience_ns(now_ns, now_ns), request))
-        broken = next((outcome for kind, outcome in BROKEN.items() if kind in struck), None)
+        streams = self._traits.streams
+        broken = next((outcome for kind, outcome in BROKEN.items() if kind in struck and streams), None)
         if broken or "early_stop" in struck:
-            sequence.osl = max(1, self._faults.place(request, osl))
-            flight.outcome = broken or (Outcome.WRONG_LENGTH if sequence.osl != osl else Outcome.OK)
-        if "hung" not in struck:
+            given = max(1, self._faults.place(request, osl))
+            sequence.osl, flight.units = (given, 1) if streams else (1, given)
+            flight.outcome = broken or (Outcome.WRONG_LENGTH if given != osl else Outcome.OK)
+        if "hung" not in struck or not streams:
             self._cluster.add(sequence)
 
     def _patience_ns(self, sent_ns: int, heard_ns: int) -> int:
