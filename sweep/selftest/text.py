@@ -61,7 +61,7 @@ def _reach(result: Selftest) -> str:
     share = f"{100 * result.tolerance:g} %"
     if result.exact_tok_per_s is None:
         return f"Not even the lightest load was exact to {share}. Something else may keep this machine busy; try again when it is idle."
-    reach = f"{significant(result.exact_tok_per_s)} tokens a second ({result.exact_streams} streams)"
+    reach = f"{significant(result.exact_tok_per_s)} tokens a second ({_streams(result.exact_streams)})"
     if result.exact_to_the_end:
         return f"Every figure was exact to {share} up to the highest load tried: {reach}."
     return f"Every figure was exact to {share} up to {reach}. Trust no curve of this machine beyond that."
@@ -124,6 +124,10 @@ def _figure(name: str) -> str:
     words = {"output_tok_per_s": "throughput", "goodput_req_per_s": "goodput"}
     metric, _, rest = name.partition("_")
     return words.get(name) or f"{metric.upper()} {rest.removesuffix('_s')}"
+
+
+def _streams(count: int | None) -> str:
+    return "1 stream" if count == 1 else f"{count} streams"
 
 
 def _most(spreads: Iterator[Spread] | list[Spread], which: str = "max") -> float | None:
