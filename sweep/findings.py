@@ -61,11 +61,23 @@ TABLE: dict[str, Kind] = {
         "ask for more with --requests or --duration",
     ),
     "unresolved": Kind(
-        "warning", "the cell ended at its cap after {seconds:.0f} s", "raise --cap or lower the accuracy asked for"
+        "warning",
+        "the window ended after {seconds:.0f} s, before all asked of it was known: {why}",
+        "raise --cap or --max-tokens",
+    ),
+    "imprecise": Kind(
+        "note",
+        "not known as well as asked: {what}; about {seconds:.0f} s more would do",
+        "give the sweep a larger --budget, or --effort rigorous",
+    ),
+    "queued-start": Kind(
+        "note",
+        "the endpoint queued while the slots opened: {mid_flight} of {slots} began in mid-flight, the others with full requests",
+        "at this load the endpoint is saturated; nothing to do",
     ),
     "rate-limited": Kind(
         "warning",
-        "{count} requests were refused as over capacity (429/503 with Retry-After)",
+        "{count} requests, {share:.1%}, were refused as over capacity (429/503 with Retry-After)",
         "this is the endpoint's limit, not a fault",
     ),
     "keep-alive-off": Kind(
@@ -103,6 +115,16 @@ TABLE: dict[str, Kind] = {
     "client-busy": Kind(
         "warning", "the client used {share:.0%} of a core", "give it more workers (--workers) before raising the load"
     ),
+    "client-near-limit": Kind(
+        "warning",
+        "the client took {share:.0%} of the events a second it can sustain",
+        "give it more workers (--workers) before raising the load",
+    ),
+    "worker-lost": Kind(
+        "disqualifies",
+        "{count} of the client's worker processes died; what they had in flight counts as cut",
+        "look for what ended them (memory, signals); the other cells are not affected",
+    ),
     "coalesced": Kind(
         "note",
         "{share:.1%} of the reads held several chunks although the client read in time",
@@ -134,13 +156,13 @@ TABLE: dict[str, Kind] = {
     "out-of-range": Kind(
         "warning", "{count} durations were negative or above an hour and are in no histogram", "look at the records"
     ),
-    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
-    "fields-refused": Kind(
     "beyond-selftest": Kind(
         "warning",
         "up to {rate:,.0f} tok/s came in where the self-test of this machine was exact up to {exact:,.0f} only",
         "measure from a bigger or less busy machine, or with --workers, and run `sweep selftest` there",
     ),
+    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
+    "fields-refused": Kind(
         "note",
         "the server refused {fields}; requests go without",
         "lengths of answers may differ from what was asked",
@@ -154,6 +176,16 @@ TABLE: dict[str, Kind] = {
         "look at the endpoint's log; a restarted server begins cold",
     ),
     "token-cap": Kind("note", "the sweep ended when {tokens:,} tokens were spent", "raise --max-tokens to measure the rest"),
+    "budget": Kind(
+        "note",
+        "the budget of {budget_s:.0f} s was spent; not measured: {what}",
+        "give a larger --budget; `sweep resume DIR` takes none",
+    ),
+    "unconfirmed": Kind(
+        "warning",
+        "{what} of {load} was {first:.4g}, and {again:.4g} when measured again with fresh prompts",
+        "the curve takes their mean; repeat the sweep with --repeat before relying on this point",
+    ),
     "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
     "moved": Kind(
         "warning",

@@ -24,6 +24,7 @@ from sweep.errors import EndpointError, Interrupted, OutputError, ProfileError, 
 from sweep.model import (
     Cell,
     Curve,
+    Effort,
     Endpoint,
     Expected,
     Finding,
@@ -37,7 +38,7 @@ from sweep.model import (
     StartKind,
     Tool,
 )
-from sweep.plan import budget, grid, lengths, profile, scenario, slo
+from sweep.plan import budget, grid, lengths, profile, scenario, slo, start
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Header, Journal
@@ -65,6 +66,8 @@ class Settings:
     requests: int | None = None
     start: StartKind | None = None
     repeats: int = 1
+    effort: Effort = "standard"
+    budget_s: float | None = None
     cap_s: float = 600.0
     idle_timeout_s: float | None = None
     max_concurrency: int | None = None
@@ -235,6 +238,8 @@ def _plan(settings: Settings, each: Profile, slos: list[Any], levels: tuple[floa
         repeats=settings.repeats,
         cap_s=settings.cap_s,
         idle_timeout_s=settings.idle_timeout_s,
+        diligence=settings.effort,
+        budget_s=settings.budget_s,
     )
 
 
@@ -431,7 +436,7 @@ def _cells(
 ) -> Iterator[Journal]:
     """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
     from sweep.curve.journal import next_request
-    from sweep.curve.refine import failing, next_level
+    from sweep.curve.refine import failing, levels_ahead, next_level, spent_s
 
     header = journal.header
     measured = journal.records()
@@ -450,6 +455,13 @@ def _cells(
             level=step.level,
             repeat=step.repeat,
             first_request=first_request,
+            spend_s=budget.share_s(
+                header.plan,
+                header.endpoint,
+                step.level,
+                levels_ahead(header.plan, journal.points, step),
+                spent_s(journal.points),
+            ),
         )
         watch.cell_started(cell)
         point, records = _measure(cell, header, source, watch, tokens_left)
@@ -478,18 +490,22 @@ def _measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_le
     running = source.measure(cell, header.endpoint, header.run_id)
     done = rows.EMPTY
     opened: dict[int, Records] = {}
+    heard_ns: dict[int, int] = {}
     health: list[Health] = []
     decision: stop.Decision | None = None
-    started_ns: int | None = None
+    started_ns = asked_ns = None
     try:
         for batch in running:
-            started_ns = batch.at_ns if started_ns is None else started_ns
+            heard_ns[batch.worker] = batch.at_ns
+            now_ns = min(heard_ns.values())  # until when everything is known
+            started_ns = now_ns if started_ns is None else started_ns
             done = rows.concat([done, batch.done])
             opened[batch.worker] = batch.open
             if batch.health is not None:
                 health.append(batch.health)
             open_now = rows.concat(list(opened.values()))
-            asked = stop.decide(cell, done, open_now, started_ns, batch.at_ns)
+            asked = stop.decide(cell, done, open_now, started_ns, now_ns, asked_ns)
+            asked_ns = now_ns
             watch.live(cell, asked.live)
             if decision is not None:
                 continue
@@ -507,7 +523,14 @@ def _measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_le
     done = window.with_phases(done, placed)
     reason = decision.reason if decision is not None else "the workers ended"
     seen = merged(health) if health else None
-    return point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason), done
+    measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason)
+    return msgspec.structs.replace(measured, mid_flight=_mid_flight(cell, done)), done
+
+
+def _mid_flight(cell: Cell, done: Records) -> int | None:
+    if cell.start != "equilibrium":
+        return None
+    return start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
 
 
 def _tokens(records: Records) -> int:

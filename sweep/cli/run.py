@@ -68,6 +68,20 @@ def run(
     requests: Annotated[
         int | None, typer.Option(metavar="N", min=1, rich_help_panel=LOAD, help="requests measured in a cell, at least")
     ] = None,
+    effort: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW", rich_help_panel=LOAD, help="how well a cell is to know: quick, standard or rigorous [standard]"
+        ),
+    ] = "standard",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="20m",
+            rich_help_panel=LOAD,
+            help="endpoint time for all cells, refinement included [twice what doubling takes]",
+        ),
+    ] = None,
     max_tokens: Annotated[
         str | None,
         typer.Option(metavar="5M", rich_help_panel=LOAD, help="end the sweep when this many tokens were sent and received"),
@@ -106,6 +120,15 @@ def run(
             help="a request without a byte for so long has failed [from the workload, at least 60s]",
         ),
     ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            hidden=True,
+            rich_help_panel=WHAT,
+            help="how the API is spoken: chat, completions, … [as the profile says]",
+        ),
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", hidden=True, rich_help_panel=WHAT, help="do not verify the certificate; recorded")
     ] = False,
@@ -123,15 +146,6 @@ def run(
             help="declare one fact, e.g. hardware.accelerator_count=8; repeatable",
         ),
     ] = None,
-    keep_chunks: Annotated[
-        bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
-    ] = False,
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, hidden=True, rich_help_panel=HOW, help="client processes [1]")
-    ] = 1,
-    virtual: Annotated[
-        bool,
-        typer.Option(
     calibration: Annotated[
         Path | None,
         typer.Option(
@@ -141,6 +155,15 @@ def run(
             help="attach what `sweep selftest --json` said on this machine",
         ),
     ] = None,
+    keep_chunks: Annotated[
+        bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, hidden=True, rich_help_panel=HOW, help="client processes [1]")
+    ] = 1,
+    virtual: Annotated[
+        bool,
+        typer.Option(
             "--virtual",
             hidden=True,
             rich_help_panel=HOW,
@@ -153,7 +176,7 @@ def run(
     Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
     """
     from sweep.cli.screen import watching
-    from sweep.cli.values import arrival_kind, count, duration_s, require_endpoint, seconds
+    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, seconds
     from sweep.run import Settings
     from sweep.run import run as measure
 
@@ -161,6 +184,7 @@ def run(
         endpoint=require_endpoint(endpoint),
         profiles=tuple(profile or ("1k-1k",)),
         model=model,
+        dialect=dialect,
         slos=tuple(slo or ()),
         grid=grid,
         rate=rate,
@@ -169,6 +193,8 @@ def run(
         requests=requests,
         start="cold" if cold_start else None,
         repeats=repeat,
+        effort=diligence(effort),
+        budget_s=duration_s(budget, "--budget"),
         cap_s=seconds(cap, "--cap"),
         idle_timeout_s=duration_s(idle_timeout, "--idle-timeout"),
         max_concurrency=max_concurrency,
@@ -178,6 +204,7 @@ def run(
         headers=tuple(header or ()),
         insecure=insecure,
         describe=describe,
+        calibration=calibration,
         declared=tuple(set_ or ()),
         out=out,
         name=name,
@@ -187,4 +214,3 @@ def run(
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         measure(settings, watch)
-        calibration=calibration,

@@ -12,6 +12,7 @@ from sweep.errors import UsageError
 if TYPE_CHECKING:
     from sweep.curve.cost import Price
     from sweep.curve.interpolate import Rule
+    from sweep.model import Effort
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -85,6 +86,13 @@ def arrival_kind(text: str) -> Literal["poisson", "constant"]:
     if text not in kinds:
         raise UsageError(f"--arrivals: expected poisson or constant, got {text!r}", "poisson is what independent users do")
     return kinds[text]
+
+
+def diligence(text: str) -> Effort:
+    efforts: dict[str, Effort] = {"quick": "quick", "standard": "standard", "rigorous": "rigorous"}
+    if text not in efforts:
+        raise UsageError(f"--effort: expected quick, standard or rigorous, got {text!r}", "standard is enough for most")
+    return efforts[text]
 
 
 def number(text: str, flag: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sweep.curve.frontier import default_axis, frontier
-from sweep.model import Plan, Point
+from sweep.model import Plan, Point, SloResult
 
 BRACKET = 1.03  # the highest load that meets an SLO is known well enough
 MAX_LN_GAP = 0.25
@@ -22,6 +22,20 @@ def narrowing(plan: Plan, measured: Sequence[Point]) -> tuple[float, str] | None
             return level, f"between loads that meet and miss {slo.name}"
     level = widest_gap(measured, whole)
     return (level, "the widest gap of the frontier") if level is not None else None
+
+
+def confirming(plan: Plan, points: Sequence[Point]) -> float | None:
+    """The load of a vertex to measure once more: first the highest that meets an SLO, then from low to high.
+
+    The lowest load is left out: it is repeated at the end in any case.
+    """
+    again = {point.load.level for point in points if point.repeat >= plan.repeats}
+    levels = {point.id: point.load.level for point in points}
+    named = {levels[name] for vertex in frontier(points, default_axis(points)).vertices for name in vertex.points}
+    best = [max((point.load.level for point in points if _meets(point, slo.name)), default=None) for slo in plan.slos]
+    wanted = [level for level in best if level is not None] + sorted(named)
+    lowest = min(levels.values(), default=None)
+    return next((level for level in wanted if level not in again and level != lowest), None)
 
 
 def boundary(slo: str, measured: Sequence[Point], whole: bool) -> float | None:
@@ -56,4 +70,11 @@ def between(low: float, high: float, whole: bool) -> float | None:
 
 
 def _meets(point: Point, slo: str) -> bool:
-    return not point.disqualified and any(result.slo == slo and result.verdict == "met" for result in point.slos)
+    """By the verdict; while it is undecided, by the shares themselves: a guess is enough to choose where to look."""
+    return not point.disqualified and any(result.slo == slo and _likely(result) for result in point.slos)
+
+
+def _likely(result: SloResult) -> bool:
+    if result.verdict != "undecided":
+        return result.verdict == "met"
+    return bool(result.bounds) and all((one.share.value or 0.0) >= (one.bound.quantile or 1.0) for one in result.bounds)

@@ -2,7 +2,8 @@
 
 With a grid: its levels in order, the whole pass once per repeat (repeats far apart in time see the drift of the endpoint).
 Without: doubling from 1 until throughput no longer rises, failures begin or the cap is reached; then up to `plan.refine` cells
-where they say most (`narrow.py`); then the repeats in passes; at last the first cell once more, as a check for drift.
+where they say most (`narrow.py`); then the repeats in passes; at last the first cell once more, as a check for drift. All
+within the budget of endpoint time; refinement keeps enough of it for the last cell.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sweep.curve.narrow import narrowing
+from sweep.curve.narrow import confirming, narrowing
 from sweep.model import Estimate, Plan, Point
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
+REFINEMENT = 1.0  # time for it as a share of the doubling's, when no budget is given
 FAILING = {"failures", "no-success", "aborted"}
 ONE_LEVEL = {"single", "offline"}  # load kinds whose level is not a choice
 
@@ -26,24 +28,76 @@ class Next:
 
 
 def next_level(plan: Plan, points: Sequence[Point]) -> Next | None:
-    """The next cell's load, or None when the curve is complete."""
+    """The next cell's load, or None when the curve is complete or the budget spent."""
+    return None if over_budget(plan, points) else unlimited(plan, points)
+
+
+def unlimited(plan: Plan, points: Sequence[Point]) -> Next | None:
+    """As `next_level`, whatever was spent until now."""
     done = {(point.load.level, point.repeat) for point in points}
     if plan.grid is not None:
         return _passes(plan.grid, plan.repeats, done)
     first_pass = sorted((point for point in points if point.repeat == 0), key=lambda point: point.load.level)
     sound = [point.load.level for point in first_pass if not failing(point)]
-    return _further(plan, first_pass) or _passes(sound, plan.repeats, done) or _check(plan, sound, done)
+    return (
+        _further(plan, points, first_pass)
+        or _passes(sound, plan.repeats, done)
+        or _confirm(plan, points)
+        or _check(plan, sound, done)
+    )
 
 
-def _further(plan: Plan, first_pass: Sequence[Point]) -> Next | None:
+def levels_ahead(plan: Plan, points: Sequence[Point], step: Next) -> tuple[float, ...]:
+    """The levels that will be measured after `step` whatever it finds, at most: what a budget must last for."""
+    done = {(point.load.level, point.repeat) for point in points} | {(step.level, step.repeat)}
+    if plan.grid is not None:
+        return tuple(level for repeat in range(plan.repeats) for level in plan.grid if (level, repeat) not in done)
+    doubled = _doubling(plan)
+    return tuple(level for level in doubled if level > step.level) if step.level in doubled and step.repeat == 0 else ()
+
+
+def spent_s(points: Sequence[Point]) -> float:
+    """Endpoint time until now."""
+    return sum(point.busy_s or 0.0 for point in points)
+
+
+def over_budget(plan: Plan, points: Sequence[Point]) -> bool:
+    return plan.budget_s is not None and bool(points) and spent_s(points) >= plan.budget_s
+
+
+def _further(plan: Plan, points: Sequence[Point], first_pass: Sequence[Point]) -> Next | None:
     """A level not measured yet: of the doubling, then of the refinement."""
     doubled = _doubling(plan)
     level = _next_doubling(plan, doubled, [point for point in first_pass if point.load.level in doubled])
     if level is not None:
         return Next(level, 0, "first" if level == doubled[0] else "doubling while throughput rises")
-    spent = sum(point.load.level not in doubled for point in first_pass)
-    step = narrowing(plan, first_pass) if spent < plan.refine else None
-    return Next(step[0], 0, step[1]) if step else None
+    step = narrowing(plan, first_pass) if _may_refine(plan, points, doubled) else None
+    return Next(step[0], 0, step[1]) if step and _affordable(plan, points, doubled, step[0]) else None
+
+
+def _confirm(plan: Plan, points: Sequence[Point]) -> Next | None:
+    """A vertex of the frontier with fresh prompts: what looks best of many may only have been lucky."""
+    doubled = _doubling(plan)
+    level = confirming(plan, points) if _may_refine(plan, points, doubled) else None
+    if level is None or not _affordable(plan, points, doubled, level):
+        return None
+    return Next(level, plan.repeats, "a vertex of the frontier again, with fresh prompts")
+
+
+def _may_refine(plan: Plan, points: Sequence[Point], doubled: Sequence[float]) -> bool:
+    """Whether cells are left beyond the doubling and the repeats asked for."""
+    beyond = sum((point.load.level not in doubled and point.repeat == 0) or point.repeat >= plan.repeats for point in points)
+    return beyond < plan.refine
+
+
+def _affordable(plan: Plan, points: Sequence[Point], doubled: Sequence[float], level: float) -> bool:
+    """Whether the budget holds this cell, which takes as long as its neighbours did, and the last one."""
+    first = [point for point in points if point.repeat == 0]
+    doubling_s = spent_s([point for point in first if point.load.level in doubled])
+    budget_s = plan.budget_s or (1 + REFINEMENT) * doubling_s
+    near_s = max((point.busy_s or 0.0 for point in first if point.load.level <= level), default=0.0)
+    last_s = next((point.busy_s or 0.0 for point in first if point.load.level == doubled[0]), 0.0)
+    return spent_s(points) + near_s + last_s <= budget_s
 
 
 def _passes(levels: Sequence[float], repeats: int, done: set[tuple[float, int]]) -> Next | None:

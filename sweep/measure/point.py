@@ -80,10 +80,25 @@ def measure(
         slos=tuple(judge(cohort, window, slo) for slo in slos),
         health=health,
         findings=(),
+        busy_s=busy_s(records),
+        loadgen={name: loadgen(latencies[name.removesuffix("_s")] / 1e9) for name in ("ttft_s", "tpot_s", "e2e_s")},
     )
     lost = sum(one.lost for one in histograms.values())
     noticed = validity.findings(cell, records, cohort, point, endpoint, slos, ended_reason, lost)
     return msgspec.structs.replace(point, findings=noticed, disqualified=validity.disqualifies(noticed))
+
+
+def busy_s(records: Records) -> float | None:
+    """From the first request sent to the last one's end."""
+    sent, ended = records.present("sent_ns"), records.present("end_ns")
+    if not (sent & ended).any():
+        return None
+    return float(records["end_ns"][ended].max() - records["sent_ns"][sent].min()) / 1e9
+
+
+def loadgen(x: Floats) -> dict[str, float | None]:
+    """MLPerf LoadGen's early-stopping estimate of each percentile that it reports, null below its floor."""
+    return {name: quantile.loadgen_estimate(x, quantile.QUANTILES[name]) for name in ("p50", "p90", "p95", "p99", "p999")}
 
 
 def in_order(records: Records, keep: NDArray[np.bool_], due: str) -> Records:

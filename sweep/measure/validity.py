@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sweep.findings import weight
-from sweep.measure import client, steadiness
+from sweep.measure import client, precision, steadiness
 from sweep.measure.quantile import QUANTILES, is_few
-from sweep.measure.stop import ABORTED
+from sweep.measure.stop import ABORTED, CAP, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
-from sweep.model import Cell, Endpoint, Finding, Outcome, Point, Slo, TokenSource
+from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource
 from sweep.records import Records
 
 FAILURES = 0.01
@@ -43,6 +43,7 @@ def findings(
         *_cache(cell, point, endpoint),
         *_tokens(cohort, point),
         *_samples(point, slos),
+        *_precision(cell, point),
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
@@ -78,7 +79,7 @@ def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:
     window, held = point.window, point.concurrency.value
     if window is None or held is None:
         return
-    if not window.resolved:
+    if window.end_reason in (CAP, TOKEN_CAP) and not window.resolved:
         yield Finding(code="unresolved", data={"seconds": window.seconds, "why": window.end_reason})
     if not is_open(cell.load) and cell.load.kind != "offline":
         asked = slots_of(cell.load)
@@ -134,6 +135,29 @@ def _tokens(cohort: Records, point: Point) -> Iterator[Finding]:
     later = np.delete(ok.chunk_tokens, ok.chunk_start[1:] - 1)  # an answer's last chunk holds what is left
     if len(later) and float(later.mean()) > 1.05 and float(later.std()) > 0.1 * float(later.mean()):
         yield Finding(code="speculation", data={"tokens": float(later.mean())})
+
+
+def _precision(cell: Cell, point: Point) -> Iterator[Finding]:
+    """What the cell was asked to know and does not, and how much longer that would take."""
+    if point.window is None or not (cell.limits.gates or cell.limits.slos):
+        return
+    known = [precision.of_interval(gate, _estimate(point, gate)) for gate in cell.limits.gates]
+    asked = {slo.name for slo in cell.limits.slos}
+    for result in point.slos:
+        if result.slo in asked:
+            percentiles = [one for one in result.bounds if one.bound.quantile is not None]
+            known += [precision.of_share(result.slo, one.bound, one.share) for one in percentiles]
+    left = [one for one in known if not one.held]
+    if left:
+        more = max(one.longer for one in left) - 1
+        what = ", ".join(f"{one.what} {one.found}" for one in left)
+        yield Finding(code="imprecise", data={"what": what, "seconds": more * point.window.seconds})
+
+
+def _estimate(point: Point, gate: Gate) -> Estimate:
+    if gate.quantile is None:
+        return point.rates[gate.metric]
+    return point.metrics[gate.metric][next(name for name, q in QUANTILES.items() if q == gate.quantile)]
 
 
 def _samples(point: Point, slos: Sequence[Slo]) -> Iterator[Finding]:
