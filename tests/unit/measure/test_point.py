@@ -151,6 +151,8 @@ CASES = {
     "client-bound": {"health": health(refill_delay_p99_s=0.1)},
     "coalesced": {"health": health(merged_read_share=0.2)},
     "client-busy": {"health": health(cpu_share=0.97)},
+    "client-near-limit": {"health": health(calibrated_share=0.85)},
+    "worker-lost": {"health": health(workers_lost=1)},
     "clock-step": {"health": health(clock_steps=1)},
     "keep-alive-off": {"health": health(keep_alive=False)},
     "user-stamps": {"health": health(stamp_source="user")},
@@ -162,10 +164,8 @@ CASES = {
 def test_every_cause_has_its_finding_and_only_that(code):
     case = dict(CASES[code])
     found = measured(case.pop("found", lambda: closed(4, 42 * S))(), **case)
-    expected = {code} | ({"failures"} if code in {"hung", "rate-limited"} else set())
-    expected -= {"failures"} if code == "hung" else set()
-    assert codes(found) == expected
-    assert found.disqualified is (findings.TABLE[code].weight == "disqualifies" or "failures" in expected)
+    assert codes(found) == {code}
+    assert found.disqualified is (findings.TABLE[code].weight == "disqualifies")
     for finding in found.findings:
         assert findings.says(finding)
         assert findings.advice(finding)
@@ -175,12 +175,18 @@ def test_every_cause_has_its_finding_and_only_that(code):
     "seen",
     [
         {"merged_read_share": 0.05, "loop_lag_p99_s": 0.02},
+        {"merged_read_share": 0.05, "late_read_share": 0.02},
         {"stamp_source": "user", "loop_lag_p99_s": 0.001},
         {"refill_delay_p99_s": 0.01},
     ],
 )
 def test_what_makes_a_point_the_clients(seen, steady):
     assert "client-bound" in codes(measured(steady, health=health(**seen)))
+
+
+def test_reads_that_the_server_filled_do_not_bind_the_client_however_late_it_was(steady):
+    seen = health(merged_read_share=0.3, late_read_share=0.001, loop_lag_p99_s=0.5)
+    assert codes(measured(steady, health=seen)) == {"coalesced"}
 
 
 def test_lateness_binds_an_open_loop_only(steady):
