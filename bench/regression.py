@@ -1,9 +1,9 @@
 """How often the nightly judgement is wrong, how soon it is right, and how the usual gates do on the same histories.
 
-    python -m bench.regression [--years 40] [--histories 200] [--otava PYTHON]
+    python -m bench.regression [--years 40] [--histories 200] [--one-draw] [--otava PYTHON]
 
-Simulated nights: 12 points × 3 metrics, 1 % of noise shared by a night's points, 2 % of each point's own. `--otava` names the
-interpreter of an environment that has apache-otava.
+Simulated nights: 12 points × 3 metrics, 1 % of noise shared by a night's points (with `--one-draw` by its metrics as well), 2 %
+of each point's own. `--otava` names the interpreter of an environment that has apache-otava.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from nights import nights as made_up  # type: ignore[import-not-found]
-from nights import worsenings
+from nights import worsenings as drawn
 
 from sweep.curve.nightly.history import comparable
 from sweep.curve.nightly.judge import judge
@@ -37,6 +37,14 @@ YEAR = 365
 STEP = 80  # the night on which a loss begins
 AFTER = 10
 OTAVA = Path(__file__).with_name("otava_changes.py")
+
+
+ONE_DRAW = "--one-draw" in sys.argv
+
+
+def worsenings(nights: int, seed: int) -> Floats:
+    made: Floats = drawn(nights, seed, one_draw=ONE_DRAW)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,7 @@ LOSSES = (
 
 
 def lossy(loss: Loss, seed: int) -> Floats:
-    y: Floats = worsenings(STEP + AFTER, seed)
+    y = worsenings(STEP + AFTER, seed)
     loss.apply(y[STEP:])
     return y
 
@@ -117,8 +125,7 @@ def detection(loss: Loss, histories: int) -> Found:
         confirmed_three += change is not None and change.confirmed < STEP + 3
         confirmed_seven += change is not None and change.confirmed < STEP + 7
         dated += change is not None and abs(change.began - STEP) <= 1
-    found = sum(1 for _ in range(histories))
-    return Found(first / found, three / found, confirmed_three / found, confirmed_seven / found, dated / found)
+    return Found(*(count / histories for count in (first, three, confirmed_three, confirmed_seven, dated)))
 
 
 # --- the usual gates ---------------------------------------------------------------------------------------------
@@ -155,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--years", type=int, default=40)
     parser.add_argument("--histories", type=int, default=200)
+    parser.add_argument("--one-draw", action="store_true")
     parser.add_argument("--otava", metavar="PYTHON")
     options = parser.parse_args()
 

@@ -11,14 +11,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Curve", "Endpoint", "Estimate", "Load", "Point", "Profile", "Slo", "__version__", "load", "run"]
+__all__ = [
+    "Curve",
+    "Endpoint",
+    "Estimate",
+    "History",
+    "Load",
+    "Point",
+    "Profile",
+    "Slo",
+    "__version__",
+    "load",
+    "regress",
+    "run",
+]
 
 if TYPE_CHECKING:
     from sweep.curve.notebook import load
-    from sweep.model import Curve, Endpoint, Estimate, Load, Point, Profile, Slo
+    from sweep.curve.regress import regress
+    from sweep.model import Curve, Endpoint, Estimate, History, Load, Point, Profile, Slo
     from sweep.run import run
 
-_HOME = {"run": "sweep.run", "load": "sweep.curve.notebook"}
+_HOME = {"run": "sweep.run", "load": "sweep.curve.notebook", "regress": "sweep.curve.regress"}
 
 
 def __getattr__(name: str) -> Any:

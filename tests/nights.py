@@ -25,11 +25,21 @@ def usual(metric: str, level: float) -> float:
 
 
 def worsenings(
-    nights: int, seed: int, *, metrics: int = 3, loads: int = 12, shared: float = 0.01, own: float = 0.02
+    nights: int,
+    seed: int,
+    *,
+    metrics: int = 3,
+    loads: int = 12,
+    shared: float = 0.01,
+    own: float = 0.02,
+    one_draw: bool = False,
 ) -> np.ndarray:
-    """Noise, nights × metrics × loads on the log scale: one draw a night and metric, one more for each point."""
+    """Noise, nights × metrics × loads on the log scale: one draw a night and metric, and one more for each point.
+
+    `one_draw`: what is shared is shared by the metrics too.
+    """
     rng = np.random.default_rng(seed)
-    return rng.normal(0, shared, (nights, metrics, 1)) + rng.normal(0, own, (nights, metrics, loads))
+    return rng.normal(0, shared, (nights, 1 if one_draw else metrics, 1)) + rng.normal(0, own, (nights, metrics, loads))
 
 
 def night(

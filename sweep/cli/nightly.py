@@ -6,10 +6,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sweep.curve.nightly.replay import Rules
 from sweep.errors import OutputError
 from sweep.model import Curve, History
+
+if TYPE_CHECKING:
+    from sweep.curve.nightly.replay import Rules
 
 CONFIRMATIONS = ".confirmations"  # hidden: what lies here is no night of the history
 

@@ -31,16 +31,16 @@ def rules(metrics: Iterable[str] = (), *, baseline: str | None = None, nights_pe
     return Rules(chosen, nights_per_alarm, fixed=reading.read(Path(baseline)))
 
 
-def regress(paths: Sequence[Path], how: Rules | None = None) -> list[History]:
+def regress(paths: Iterable[str | Path], how: Rules | None = None) -> list[History]:
     """Judges every history found in these files and folders. Raises UsageError when there is none, TrustError for an unfair baseline."""
     how = how or rules()
-    found = files.find(paths)
+    found = files.find([Path(path) for path in paths])
     if not found.nights:
         reasons = "; ".join(f"{each.file}: {each.reason}" for each in found.set_aside[:3])
         raise UsageError(reasons or "no curve file here", "name a folder with *.curve.json, or curve files")
     groups = files.histories(found)
     if how.fixed is not None:
-        _require_fair(how.fixed, groups)
+        groups = _fair(how.fixed, groups)
     return [judge(group, how) for group in groups]
 
 
@@ -90,16 +90,19 @@ def remeasured(history: History, curve: Curve, how: Rules, *, restarted: bool) -
     return msgspec.structs.replace(history, judged=judged)
 
 
-def _require_fair(fixed: Night, groups: Sequence[files.Comparable]) -> None:
-    """At least one history must be about the baseline's workload. Raises TrustError with the keys that differ."""
-    differing: list[str] = []
+def _fair(fixed: Night, groups: Sequence[files.Comparable]) -> list[files.Comparable]:
+    """The histories that are about the baseline's model and workload. Raises TrustError, with the keys that differ, for none."""
+    fair, differing = [], []
     for group in groups:
-        reference = group.nights[-1].workload if group.nights else {}
-        keys = [key for key, value in fixed.workload.items() if reference.get(key) != value]
-        if not keys:
-            return
+        latest = group.nights[-1]
+        ours, theirs = ({"model": each.model, **each.workload} for each in (latest, fixed))
+        keys = [key for key, value in theirs.items() if ours.get(key) != value]
         differing += keys
-    raise TrustError(
-        f"the baseline {fixed.name} is another workload: {', '.join(dict.fromkeys(differing))} differ",
-        "choose a baseline measured with the same profile",
-    )
+        if not keys:
+            fair.append(group)
+    if not fair:
+        raise TrustError(
+            f"the baseline {fixed.name} is another workload: {', '.join(dict.fromkeys(differing))} differ",
+            "choose a baseline measured with the same profile",
+        )
+    return fair

@@ -26,6 +26,7 @@ ERROR_P = 1e-4
 
 SIGNS: dict[Direction, float] = {"worse": 1.0, "better": -1.0}
 Key = tuple[str, str, str | None, Direction]
+Failures = tuple[int, int]  # failed and all requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +124,26 @@ def relative(metric: Metric, effect: float) -> float:
     return float(np.expm1(metric.sign * effect))
 
 
-def error_share(nights: Iterable[Night]) -> tuple[int, int]:
-    """Failed and all requests, over every load, disqualified ones too."""
-    cells = [cell for night in nights for cell in night.cells]
-    return sum(cell.failed for cell in cells), sum(cell.cohort for cell in cells)
+def failures(night: Night) -> Failures:
+    """Failed and all requests of a night, over every load, disqualified ones too."""
+    return sum(cell.failed for cell in night.cells), sum(cell.cohort for cell in night.cells)
 
 
-def error_jump(baseline: Sequence[Night], nights: Sequence[Night]) -> Suspect | None:
+def pooled(nights: Iterable[Failures]) -> Failures:
+    each = list(nights)
+    return sum(failed for failed, _ in each), sum(asked for _, asked in each)
+
+
+def error_jump(baseline: Sequence[Failures], nights: Sequence[Failures]) -> Suspect | None:
     """More failures than chance and the worst of the baseline's nights explain. `change` is the rise of the share."""
-    failed, asked = error_share(nights)
-    usual_failed, usual_asked = error_share(baseline)
-    if not asked or not usual_asked:
+    (failed, asked), (usual_failed, usual_asked) = pooled(nights), pooled(baseline)
+    if not failed or not usual_asked:
         return None
-    each = [error_share([night]) for night in baseline]
-    worst = max(bad / total for bad, total in each if total)
-    p = float(special.bdtrc(failed - 1, asked, (usual_failed + 0.5) / (usual_asked + 1))) if failed else 1.0
-    if failed / asked <= worst + ERROR_RISE or p >= ERROR_P:
+    worst = max(bad / total for bad, total in baseline if total)
+    if failed / asked <= worst + ERROR_RISE:
+        return None
+    p = float(special.bdtrc(failed - 1, asked, (usual_failed + 0.5) / (usual_asked + 1)))
+    if p >= ERROR_P:
         return None
     change = failed / asked - usual_failed / usual_asked
     return Suspect(metric=ERRORS, track="errors", cell=None, direction="worse", change=change, p=p)

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 
+from sweep import __version__
 from sweep.curve.files import write_atomically
 from sweep.curve.nightly import night
 from sweep.errors import OutputError
 from sweep.model import Night
 
 NAME = "history.index.json"
-SCHEMA = "sweep.history/1"
+SCHEMA = f"sweep.history/1 by {__version__}"  # what a night holds is this version's
 
 
 class Entry(msgspec.Struct, frozen=True):

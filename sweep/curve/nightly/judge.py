@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sweep.curve.nightly.alarm import failures
 from sweep.curve.nightly.history import Comparable
 from sweep.curve.nightly.replay import Replay, Rules
 from sweep.curve.nightly.series import Floats, Series, series
@@ -14,7 +15,7 @@ from sweep.model import History, Night
 def judge(group: Comparable, rules: Rules) -> History:
     nights = group.nights
     table, fixed = _tables(nights, rules)
-    replay = Replay(nights, rules, table, fixed)
+    replay = Replay(nights, rules, table, fixed, [failures(night) for night in nights])
     for night in range(len(nights)):
         replay.step(night)
     return History(

@@ -21,7 +21,7 @@ from sweep.curve import artifact
 from sweep.curve.nightly.metric import LATENCIES, PACES, RATES, STATISTICS, stored_as
 from sweep.curve.workload import must_match
 from sweep.errors import ArtifactError
-from sweep.model import SCHEMA, Curve, Fact, LengthStats, Load, Night, NightCell, Plan, Profile, StartKind
+from sweep.model import SCHEMA, Curve, Endpoint, Fact, LengthStats, Load, Night, NightCell, Plan, Profile, StartKind
 
 MAX_NIGHT_BYTES = artifact.MAX_BYTES
 QUESTIONS = ("constraint", "software", "hardware", "client", "price")
@@ -57,11 +57,6 @@ class _Point(msgspec.Struct, frozen=True):
     disqualified: bool = False
 
 
-class _Endpoint(msgspec.Struct, frozen=True):
-    model: str
-    dialect: str
-
-
 class _Sparse(msgspec.Struct, frozen=True):
     """The fields of a curve that a night is made of."""
 
@@ -70,7 +65,7 @@ class _Sparse(msgspec.Struct, frozen=True):
     created_at: str
     profile: Profile
     plan: Plan
-    endpoint: _Endpoint
+    endpoint: Endpoint
     constraint: dict[str, Fact]
     software: dict[str, Fact]
     hardware: dict[str, Fact]

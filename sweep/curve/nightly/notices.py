@@ -7,15 +7,16 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from sweep.curve.nightly.alarm import error_jump, error_share
+from sweep.curve.nightly.alarm import Failures, error_jump, failures, pooled
 from sweep.curve.nightly.tracks import MIN_NIGHTS
 from sweep.model import Finding, Night
 
-LATE = 1.5  # of the usual gap between nights
+LATE = 1.5  # of the usual gap between nights …
+CADENCE_NIGHTS = 30  # … over so many
 
 
-def notices(nights: Sequence[Night], place: int, baseline: Sequence[Night]) -> list[Finding]:
-    """Findings about `nights[place]`, against the night before it and the baseline."""
+def notices(nights: Sequence[Night], place: int, baseline: Sequence[Failures]) -> list[Finding]:
+    """Findings about `nights[place]`, against the night before it and the failures of the baseline."""
     night = nights[place]
     if place == 0:
         return _disqualified(night)
@@ -36,7 +37,7 @@ def cadence_s(nights: Sequence[Night]) -> float | None:
 
 
 def _missing(nights: Sequence[Night], place: int) -> list[Finding]:
-    usual = cadence_s(nights[: place + 1])
+    usual = cadence_s(nights[max(0, place - CADENCE_NIGHTS) : place + 1])
     gap = nights[place].at_s - nights[place - 1].at_s
     if not usual or gap <= LATE * usual:
         return []
@@ -71,8 +72,8 @@ def _disqualified(night: Night) -> list[Finding]:
     return [Finding(code="night-disqualified", data={"cells": ", ".join(cells)})] if cells else []
 
 
-def _errors(baseline: Sequence[Night], night: Night) -> list[Finding]:
-    if error_jump(baseline, [night]) is None:
+def _errors(baseline: Sequence[Failures], night: Night) -> list[Finding]:
+    if error_jump(baseline, [failures(night)]) is None:
         return []
-    (failed, asked), (usual_failed, usual_asked) = error_share([night]), error_share(baseline)
+    (failed, asked), (usual_failed, usual_asked) = failures(night), pooled(baseline)
     return [Finding(code="error-jump", data={"share": failed / asked, "usual": usual_failed / usual_asked})]

@@ -49,6 +49,7 @@ class Replay:
     rules: Rules
     table: Series
     fixed: Floats | None
+    failures: Sequence[alarm.Failures]
     levels: list[list[int]] = field(default_factory=lambda: [[]])  # accepted nights, level by level
     held: list[int] = field(default_factory=list)  # since the oldest pending suspicion
     suspicious: set[int] = field(default_factory=set)  # nights that raised a suspicion
@@ -62,7 +63,7 @@ class Replay:
 
     def step(self, night: int) -> None:
         baseline = self.baseline()
-        findings = notices(self.nights, night, [self.nights[each] for each in baseline])
+        findings = notices(self.nights, night, [self.failures[each] for each in baseline])
         self.bands.append(None)
         if self.open is not None:
             verdict, suspects = self.follow(night, self.open, findings)
@@ -157,7 +158,7 @@ class Replay:
         return Band(tested.effect, np.array(limit))
 
     def errors(self, nights: Sequence[int]) -> list[Suspect]:
-        jump = alarm.error_jump([self.nights[each] for each in self.baseline()], [self.nights[each] for each in nights])
+        jump = alarm.error_jump([self.failures[each] for each in self.baseline()], [self.failures[each] for each in nights])
         return [jump] if jump else []
 
     def confirmed(self, against: Reference, nights: Sequence[int]) -> list[Suspect]:
@@ -267,7 +268,7 @@ class Replay:
     def moved(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
         """How far these nights lie from the reference in one figure, in the direction of the suspicion."""
         if suspect.track == "errors":
-            failed, asked = alarm.error_share([self.nights[each] for each in nights])
+            failed, asked = alarm.pooled(self.failures[each] for each in nights)
             return failed / asked if asked else float("nan")
         row, column = self.place(suspect)
         y = self.table.y[list(nights)]
