@@ -25,21 +25,21 @@ class Horizontal:
 
     metric: str
     statistic: str
-    label: str  # {statistic} is the percentile
+    label: str  # {statistic} is the percentile, {rate} the unit of throughput
     inverse: bool = True
 
 
 X = {
-    "normalised-e2e": Horizontal("normalised_e2e_s", "p90", "1 / normalised E2E {statistic} [tok/s/user, TTFT included]"),
-    "interactivity": Horizontal("tpot_s", "p50", "interactivity, 1 / TPOT {statistic} [tok/s/user]"),
-    "tpot": Horizontal("tpot_s", "p90", "1000 / TPOT {statistic} in ms [tok/s/user]"),
+    "normalised-e2e": Horizontal("normalised_e2e_s", "p90", "1 / normalised E2E {statistic} [{rate}/user, TTFT included]"),
+    "interactivity": Horizontal("tpot_s", "p50", "interactivity, 1 / TPOT {statistic} [{rate}/user]"),
+    "tpot": Horizontal("tpot_s", "p90", "1000 / TPOT {statistic} in ms [{rate}/user]"),
     "e2e": Horizontal("e2e_s", "p90", "1 / E2E {statistic} [1/s]"),
     "ttft": Horizontal("ttft_s", "p90", "1 / TTFT {statistic} [1/s]"),
-    "smooth": Horizontal("smooth_tok_per_s", "p90", "smooth rate {statistic} [tok/s/user]", inverse=False),
+    "smooth": Horizontal("smooth_tok_per_s", "p90", "smooth rate {statistic} [{rate}/user]", inverse=False),
 }
 Y = {
-    "output": ("output_tok_per_s", "output throughput [tok/s]"),
-    "total": ("total_tok_per_s", "total throughput [tok/s]"),
+    "output": ("output_tok_per_s", "output throughput [{rate}]"),
+    "total": ("total_tok_per_s", "total throughput [{rate}]"),
 }
 SMALLEST = 1e-100
 AXES = tuple(f"{y}/{x}" for y in Y for x in X)  # the first is the default
@@ -66,12 +66,12 @@ class Candidate:
     ids: tuple[str, ...]
 
 
-def frontiers(points: Sequence[Point]) -> tuple[Frontier, ...]:
+def frontiers(points: Sequence[Point], rate_unit: str = "tok/s") -> tuple[Frontier, ...]:
     """One frontier for each axis pair in `AXES`, in that order."""
-    return tuple(frontier(points, axis) for axis in AXES)
+    return tuple(frontier(points, axis, rate_unit=rate_unit) for axis in AXES)
 
 
-def frontier(points: Sequence[Point], axis: str, statistic: str | None = None) -> Frontier:
+def frontier(points: Sequence[Point], axis: str, statistic: str | None = None, *, rate_unit: str = "tok/s") -> Frontier:
     """The frontier of one axis pair, at its own percentile or the one given. Raises KeyError for an axis not in `AXES`."""
     y_name, x_name = axis.split("/")
     horizontal, (rate, y_label) = X[x_name], Y[y_name]
@@ -84,8 +84,8 @@ def frontier(points: Sequence[Point], axis: str, statistic: str | None = None) -
         axis=axis,
         x=f"{horizontal.metric}.{statistic}",
         y=rate,
-        x_label=horizontal.label.format(statistic=statistic),
-        y_label=y_label,
+        x_label=horizontal.label.format(statistic=statistic, rate=rate_unit),
+        y_label=y_label.format(rate=rate_unit),
         statistic=statistic,
         vertices=best,
         dominated=tuple(name for name in placed if name not in on_frontier),

@@ -64,7 +64,7 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
         price=reduce(_union, (curve.price for curve in curves)),
         client=reduce(_agreed, (curve.client for curve in curves)),
         points=points,
-        frontiers=frontiers(points),
+        frontiers=frontiers(points, first.endpoint.rate_unit),
         findings=(*inherited, *own_findings(points, complete)),
         complete=complete,
         previous_digests=tuple(dict.fromkeys(digest for curve in curves for digest in _digests(curve))),

@@ -26,7 +26,9 @@ def must_match(curve: Curve) -> dict[str, Any]:
     return {
         "isl": msgspec.to_builtins(profile.isl),
         "osl": msgspec.to_builtins(profile.osl),
+        "unit": curve.endpoint.unit,
         "text": profile.text,
+        "images": msgspec.to_builtins(profile.images),
         "declared_cache_share": profile.prefix_share,
         "load_kind": curve.plan.kind,
         "start": sorted({point.start for point in curve.points}) or [curve.plan.start],

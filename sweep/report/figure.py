@@ -1,4 +1,4 @@
-"""A curve as one figure: throughput against interactivity, end-to-end latency and time to first token.
+"""A curve as one figure: throughput against how fast one answer comes, end-to-end latency and time to first token.
 
 Colour says which percentile: medians blue, p99 orange. Hollow points are disqualified, faint ones have too few samples for
 the percentile drawn. matplotlib is used through its objects, never through pyplot, so nothing global changes.
@@ -7,15 +7,16 @@ the percentile drawn. matplotlib is used through its objects, never through pypl
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.model import Curve
+from sweep.model import Curve, Point
 from sweep.report import quantity, style
 from sweep.report.foreign import harmless
+from sweep.report.pace import STREAMED, pace
 from sweep.report.panel import Panel, Read, Series, draw, letters
 
 if TYPE_CHECKING:
@@ -28,35 +29,38 @@ def _latency(name: str, statistic: str) -> Read:
     return lambda point: quantity.metric(point, name, statistic)
 
 
-PANELS = (
-    Panel(
-        "Throughput against interactivity",
-        "interactivity, tok/s/user (1 / TPOT p50)  →  better",
-        "no time per output token: answers of one token, or none streamed",
-        (Series("p50", quantity.interactivity, style.TYPICAL),),
-        "tpot",
-        True,
-    ),
-    Panel(
-        "Throughput against E2E latency",
-        "better  ←  end-to-end latency, s",
-        "no end-to-end latency: no request succeeded",
-        (Series("p99", _latency("e2e_s", "p99"), style.TAIL),),
-        "e2e",
-        False,
-    ),
-    Panel(
-        "Throughput against TTFT",
-        "better  ←  time to first token, s",
-        "no time to first token: nothing was streamed",
-        (
-            Series("p50", _latency("ttft_s", "p50"), style.TYPICAL),
-            Series("p99", _latency("ttft_s", "p99"), style.TAIL),
+def panels(points: Sequence[Point]) -> tuple[Panel, ...]:
+    """The large one and the two beside it."""
+    how_fast = pace(points)
+    return (
+        Panel(
+            f"Throughput against {how_fast.name}",
+            f"{how_fast.name}, {{rate}}/user ({how_fast.how})  →  better",
+            "no time per output token: answers of one token, or none streamed",
+            (Series("p50", how_fast.read, style.TYPICAL),),
+            "tpot" if how_fast is STREAMED else None,
+            True,
         ),
-        "ttft",
-        False,
-    ),
-)
+        Panel(
+            "Throughput against E2E latency",
+            "better  ←  end-to-end latency, s",
+            "no end-to-end latency: no request succeeded",
+            (Series("p99", _latency("e2e_s", "p99"), style.TAIL),),
+            "e2e",
+            False,
+        ),
+        Panel(
+            "Throughput against TTFT",
+            "better  ←  time to first token, s",
+            "no time to first token: nothing was streamed",
+            (
+                Series("p50", _latency("ttft_s", "p50"), style.TYPICAL),
+                Series("p99", _latency("ttft_s", "p99"), style.TAIL),
+            ),
+            "ttft",
+            False,
+        ),
+    )
 
 
 def figure(curve: Curve, *, heading: bool = True) -> Figure:
@@ -77,7 +81,7 @@ def figure(curve: Curve, *, heading: bool = True) -> Figure:
             _heading(drawn, curve)
         _notes(drawn, curve)
         points = quantity.by_load(curve.points)
-        for panel, ax in zip(PANELS, axes, strict=True):
+        for panel, ax in zip(panels(points), axes, strict=True):
             draw(ax, panel, points, curve)
         return drawn
 

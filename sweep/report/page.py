@@ -21,7 +21,7 @@ from sweep.report import facts, figure, quantity, style, words
 from sweep.report.compare import names, overlay, plot, tables
 from sweep.report.compare import words as advice
 from sweep.report.foreign import harmless
-from sweep.report.table import COLUMNS, rows
+from sweep.report.table import columns, rows
 
 ASSETS = Path(__file__).with_name("assets")
 SCRIPTS = ("decode.js", "pick.js", "chart.js", "page.js")
@@ -155,7 +155,7 @@ def _told(label: str, curve: Curve) -> dict[str, Any]:
         "curve": curve,
         "sentences": words.sentences(curve),
         "notices": words.notices(curve),
-        "columns": COLUMNS,
+        "columns": columns(curve),
         "rows": made,
         "slos": [(quantity.slo_title(slo), facts.slo_rows(made, slo.name)) for slo in curve.slos],
         "questions": [(name, facts.facts(found)) for name, found in facts.answers(curve).items()],

@@ -43,14 +43,14 @@ class Panel:
     x_label: str
     missing: str
     series: tuple[Series, ...]
-    metric: str  # the SLO metric whose bounds are lines here
+    metric: str | None  # the SLO metric whose bounds are lines here
     more_is_better: bool
 
 
 def draw(ax: Axes, panel: Panel, points: Sequence[Point], curve: Curve) -> None:
     ax.set_title(panel.title, loc="left", fontsize=10.5, weight="bold", color=style.INK, pad=9)
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel("output tok/s")
+    ax.set_xlabel(panel.x_label.format(rate=curve.endpoint.rate_unit))
+    ax.set_ylabel(f"output {curve.endpoint.rate_unit}")
     ax.tick_params(length=0)
     shown = [(series, found) for series in panel.series if (found := marks(series, points))]
     if not shown:

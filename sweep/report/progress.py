@@ -22,18 +22,20 @@ LINE_EVERY_S = 10.0
 STAGES = {"start": "warming up", "window": "measuring", "tail": "finishing"}
 
 
-def cell_line(point: Point, took_s: float) -> str:
+def cell_line(point: Point, took_s: float, unit: str = "tok/s") -> str:
     """One measured cell in a line: `c16   584 tok/s   TTFT 202 ms, p99 342 ms   TPOT 27.4 ms   24 s`."""
     speed = quantity.rate(point)
     ttft, tail = quantity.metric(point, "ttft_s", "p50"), quantity.metric(point, "ttft_s", "p99")
     tpot = quantity.metric(point, "tpot_s", "p50")
     parts = [
-        f"{_label(point):<6}{quantity.significant(speed.value if speed else None):>7} tok/s",
+        f"{_label(point):<6}{quantity.significant(speed.value if speed else None):>7} {unit}",
         f"TTFT {quantity.seconds(ttft.value if ttft else None)}, p99 {quantity.seconds(tail.value if tail else None)}",
         f"TPOT {quantity.seconds(tpot.value if tpot else None)}",
     ]
     bad = quantity.failed(point)
     parts += [f"{bad} of {point.cohort} failed"] if bad else []
+    refused = quantity.refused(point)
+    parts += [f"{refused} of {point.cohort} refused"] if refused else []
     reasons = dict.fromkeys(found.code for found in point.findings if words.weight(found.code) == "disqualifies")
     parts += [f"✗ {', '.join(reasons)}"] if reasons else ["✗"] if point.disqualified else []
     return "   ".join([*parts, quantity.duration(took_s)])
@@ -43,12 +45,12 @@ def _label(point: Point) -> str:
     return point.load.label + (f"·{point.repeat + 1}" if point.repeat else "")
 
 
-def live_line(cell: Cell, live: Live) -> str:
+def live_line(cell: Cell, live: Live, unit: str = "tok/s") -> str:
     """What the running cell shows: `c16 measuring 12 s, 8 s left   1,204 tok/s   TTFT 45.0 ms   16 in flight`."""
     left = "" if live.left_s is None else f", {quantity.duration(live.left_s)} left"
     parts = [
         f"{cell.load.label:<5} {STAGES[live.stage]} {quantity.duration(live.elapsed_s)}{left}",
-        f"{quantity.significant(live.output_tok_per_s)} tok/s",
+        f"{quantity.significant(live.output_tok_per_s)} {unit}",
         f"TTFT {quantity.seconds(live.ttft_p50_s)}",
     ]
     return "   ".join([*parts, f"{live.failed} failed"] if live.failed else parts)
@@ -89,6 +91,8 @@ class Watcher:
         self._clock = clock
         self._pace = Pace(Expected(cells=1))
         self._paces: dict[str, Pace] = {}
+        self._units: dict[str, str] = {}
+        self._unit = "tok/s"
         self._began_s = 0.0
         self._said_s = 0.0
         self._bar: Progress | None = None
@@ -105,10 +109,12 @@ class Watcher:
             self._say(visible(line))
         self._say("")
         self._paces[plan.profile.name] = Pace(expected)
+        self._units[plan.profile.name] = endpoint.rate_unit
         return self._agree(plan, endpoint, expected)
 
     def cell_started(self, cell: Cell) -> None:
         self._pace = self._paces.setdefault(cell.profile.name, Pace(Expected(cells=1)))
+        self._unit = self._units.get(cell.profile.name, "tok/s")
         self._began_s = self._said_s = self._clock()
         if self._console.is_terminal:
             self._start()
@@ -118,15 +124,15 @@ class Watcher:
         now = self._clock()
         left_s = self._pace.left_s(now - self._began_s, live.left_s)
         if self._bar is not None:
-            self._show(live_line(cell, live), left_s)
+            self._show(live_line(cell, live, self._unit), left_s)
         elif now - self._said_s >= LINE_EVERY_S:
             self._said_s = now
-            self._say(f"  {live_line(cell, live)}")
+            self._say(f"  {live_line(cell, live, self._unit)}")
 
     def cell_done(self, point: Point) -> None:
         took_s = self._clock() - self._began_s
         self._pace.cell_took(took_s)
-        self._say(cell_line(point, took_s))
+        self._say(cell_line(point, took_s, self._unit))
         if self._bar is not None:
             self._show("", self._pace.left_s(0.0, None))
 

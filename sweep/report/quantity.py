@@ -22,22 +22,31 @@ def rate(point: Point, name: str = "output_tok_per_s") -> Estimate | None:
 
 def interactivity(point: Point, statistic: str = "p50") -> Estimate | None:
     """1/TPOT in tok/s/user, its interval turned with it; None where TPOT is missing or zero."""
-    tpot = metric(point, "tpot_s", statistic)
-    if tpot is None or not tpot.value or tpot.value <= 0:
+    return inverse(metric(point, "tpot_s", statistic))
+
+
+def inverse(seconds: Estimate | None) -> Estimate | None:
+    """A rate from the seconds each takes; None where that is missing or zero."""
+    if seconds is None or not seconds.value or seconds.value <= 0:
         return None
     return Estimate(
-        value=1 / tpot.value,
-        low=1 / tpot.high if tpot.high else None,
-        high=1 / tpot.low if tpot.low else None,
-        n=tpot.n,
-        n_eff=tpot.n_eff,
-        few=tpot.few,
+        value=1 / seconds.value,
+        low=1 / seconds.high if seconds.high else None,
+        high=1 / seconds.low if seconds.low else None,
+        n=seconds.n,
+        n_eff=seconds.n_eff,
+        few=seconds.few,
     )
 
 
 def failed(point: Point) -> int:
-    """Requests of the cohort that did not end well."""
-    return point.cohort - point.outcomes.get("ok", 0)
+    """Requests of the cohort that did not end well; what was refused for want of capacity is counted apart."""
+    return point.cohort - point.outcomes.get("ok", 0) - refused(point)
+
+
+def refused(point: Point) -> int:
+    """Requests of the cohort that the endpoint would not take: its capacity, not a fault."""
+    return point.outcomes.get("rate_limited", 0)
 
 
 def by_load(points: tuple[Point, ...]) -> list[Point]:

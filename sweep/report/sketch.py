@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sweep.model import Curve
 from sweep.report import quantity
+from sweep.report.pace import pace
 from sweep.report.panel import Mark, Series, frontier, marks
 from sweep.report.style import TYPICAL
 
@@ -16,8 +17,10 @@ PLAIN = str.maketrans({"●": "o", "○": "x", "│": "|", "┤": "|", "└": "+
 
 
 def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
-    """Throughput against interactivity, axes from zero; no lines when there is nothing to draw. `plain`: ASCII only."""
-    drawn = marks(Series("p50", quantity.interactivity, TYPICAL), quantity.by_load(curve.points))
+    """Throughput against how fast one answer comes, axes from zero; no lines when there is nothing to draw. `plain`: ASCII only."""
+    points = quantity.by_load(curve.points)
+    how_fast = pace(points)
+    drawn = marks(Series("p50", how_fast.read, TYPICAL), points)
     if not drawn:
         return []
     right = (max(mark.x for mark in drawn) or 1.0) * 1.08
@@ -25,7 +28,10 @@ def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
     grid = _line(frontier(drawn, more_is_better=True), right, top)
     _points(grid, drawn, right, top)
     body = ["".join(row) for row in grid]
-    lines = [*_with_axis(body, top), _foot(right)]
+    lines = [
+        *_with_axis(body, top, curve.endpoint.rate_unit),
+        _foot(right, f"{how_fast.name}, {curve.endpoint.rate_unit}/user →"),
+    ]
     if plain:
         return ["".join("." if 0x2800 < ord(char) < 0x2900 else char for char in line).translate(PLAIN) for line in lines]
     return lines
@@ -65,16 +71,15 @@ def _free(row: list[str], at: int, own: int) -> bool:
     return at == own or not 0 <= at < len(row) or row[at] == " " or 0x2800 < ord(row[at]) < 0x2900
 
 
-def _with_axis(body: Sequence[str], top: float) -> list[str]:
+def _with_axis(body: Sequence[str], top: float, unit: str) -> list[str]:
     labels = {0: quantity.significant(top), HEIGHT // 2: quantity.significant(top * (1 - (HEIGHT // 2) / HEIGHT))}
     labels[HEIGHT - 1] = "0"
     margin = max(len(text) for text in labels.values())
     rows = [f"{labels.get(row, ''):>{margin}} {'┤' if row in labels else '│'}{text}" for row, text in enumerate(body)]
-    heading = f"{'':>{margin}} output tok/s"
+    heading = f"{'':>{margin}} output {unit}"
     return [heading, *rows, f"{'':>{margin}} └{'─' * WIDTH}"]
 
 
-def _foot(right: float) -> str:
+def _foot(right: float, middle: str) -> str:
     end = quantity.significant(right)
-    middle = "interactivity, tok/s/user →"
     return " " * 8 + "0" + middle.center(WIDTH - len(end) - 2) + end

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sweep.model import Curve, Estimate, Point, SloResult
 from sweep.report import quantity
+from sweep.report.pace import WHOLE, pace
 from sweep.report.quantity import MISSING
 
 FEW = "~"
@@ -15,8 +16,11 @@ MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """`between`: it tells of the time between tokens, which answers in one piece do not have."""
+
     head: str
     unit: str
+    between: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +38,36 @@ class Row:
     cells: tuple[Cell, ...]
 
 
+RATE = "rate"  # stands for the curve's own unit
 COLUMNS = (
     Column("load", ""),
-    Column("output", "tok/s"),
-    Column("user", "tok/s"),
+    Column("output", RATE),
+    Column("user", RATE, between=True),
     Column("TTFT p50", "ms"),
     Column("TTFT p99", "ms"),
-    Column("TPOT p50", "ms"),
-    Column("TPOT p99", "ms"),
+    Column("TPOT p50", "ms", between=True),
+    Column("TPOT p99", "ms", between=True),
     Column("E2E p99", "s"),
     Column("failed", ""),
 )
 
 
+def columns(curve: Curve) -> list[Column]:
+    unit = curve.endpoint.rate_unit
+    return [replace(COLUMNS[at], unit=unit) if COLUMNS[at].unit == RATE else COLUMNS[at] for at in _places(curve)]
+
+
 def rows(curve: Curve) -> list[Row]:
-    """One row a point, by load; cells in the order of `COLUMNS`."""
-    return [Row(point, _cells(point)) for point in quantity.by_load(curve.points)]
+    """One row a point, by load; cells in the order of `columns`."""
+    places = _places(curve)
+    made = [(point, _cells(point)) for point in quantity.by_load(curve.points)]
+    return [Row(point, tuple(cells[at] for at in places)) for point, cells in made]
+
+
+def _places(curve: Curve) -> list[int]:
+    """Of the columns to show: all, or those for answers in one piece."""
+    whole = pace(curve.points) is WHOLE
+    return [at for at, column in enumerate(COLUMNS) if not (whole and column.between)]
 
 
 def _cells(point: Point) -> tuple[Cell, ...]:

@@ -11,7 +11,7 @@ from sweep.report import quantity, words
 from sweep.report.foreign import harmless
 from sweep.report.quantity import MISSING
 from sweep.report.sketch import sketch
-from sweep.report.table import COLUMNS, FEW, GONE, MARKS, rows, slo_cell, slo_result
+from sweep.report.table import FEW, GONE, MARKS, columns, rows, slo_cell, slo_result
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -31,7 +31,8 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
     kind = "concurrency" if plan.kind == "closed" else f"{plan.kind} arrivals, requests/s"
     repeats = f", each {plan.repeats} times" if plan.repeats > 1 else ""
     amount = f"{quantity.count(expected.cells)} cells, {quantity.count(expected.requests)} requests"
-    tokens = f"{quantity.count(expected.input_tokens)} tokens in, {quantity.count(expected.output_tokens)} out"
+    work = "" if endpoint.unit == "tokens" else f"{endpoint.unit} "
+    tokens = f"{quantity.count(expected.input_tokens)} tokens in, {quantity.count(expected.output_tokens)} {work}out"
     lines = [
         f"profile    {plan.profile.name}: {plan.profile.title}",
         f"endpoint   {endpoint.model} at {endpoint.url}",
@@ -82,7 +83,7 @@ def points_table(curve: Curve) -> Table:
     from rich.text import Text
 
     table = _table()
-    for column in COLUMNS:
+    for column in columns(curve):
         table.add_column(Text(f"{column.head}\n{column.unit}"), justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     marked: set[str] = set()

@@ -37,8 +37,8 @@ def sentences(curve: Curve) -> list[str]:
         return ["No point can be trusted: nothing is claimed." if curve.points else "No cell was measured."]
     return [
         *(_slo_sentence(slo, points) for slo in curve.slos),
-        _throughput_sentence(points),
-        *_alone(points),
+        _throughput_sentence(points, curve.endpoint.rate_unit),
+        *_alone(points, curve.endpoint.rate_unit),
         *_left_out(curve),
     ]
 
@@ -77,7 +77,7 @@ def _loads(points: list[Point]) -> list[Load]:
     return list(dict.fromkeys(point.load for point in points))
 
 
-def _throughput_sentence(points: list[Point]) -> str:
+def _throughput_sentence(points: list[Point], unit: str) -> str:
     rates: list[tuple[Load, float]] = []
     for load in _loads(points):
         values = [rate.value for point in points if point.load == load and (rate := quantity.rate(point)) and rate.value]
@@ -86,7 +86,7 @@ def _throughput_sentence(points: list[Point]) -> str:
     if not rates:
         return "No throughput was measured."
     top_load, top = max(rates, key=lambda each: each[1])
-    peak = f"{quantity.significant(top)} output tok/s"
+    peak = f"{quantity.significant(top)} output {unit}"
     if len(rates) == 1:
         return f"Delivers {peak} at {quantity.level_in_words(top_load)}, the only load measured."
     stop = next(
@@ -99,7 +99,7 @@ def _throughput_sentence(points: list[Point]) -> str:
     return f"Throughput stops rising at {quantity.level_in_words(stop)}; at most {peak}."
 
 
-def _alone(points: list[Point]) -> list[str]:
+def _alone(points: list[Point], unit: str) -> list[str]:
     """What one user gets at the lowest load."""
     first = points[0]
     ttft, pace = quantity.metric(first, "ttft_s", "p50"), quantity.interactivity(first)
@@ -107,7 +107,7 @@ def _alone(points: list[Point]) -> list[str]:
         return []
     return [
         f"At {quantity.level_in_words(first.load)} a user waits {quantity.seconds(ttft.value)} for the first token "
-        f"and then reads {quantity.significant(pace.value)} tok/s (medians)."
+        f"and then reads {quantity.significant(pace.value)} {unit} (medians)."
     ]
 
 

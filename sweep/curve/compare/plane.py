@@ -65,8 +65,9 @@ def named_axis(curves: Sequence[Curve], name: str) -> Axis:
     horizontal, (rate, y_label) = X[x_name], Y[y_name]
     statistics = {statistic_of(curve.points, horizontal) for curve in curves}
     statistic = "p50" if "p50" in statistics else horizontal.statistic
-    label = horizontal.label.format(statistic=statistic)
-    return Axis(name, horizontal.metric, statistic, rate, horizontal.inverse, label, y_label)
+    unit = curves[0].endpoint.rate_unit if curves else "tok/s"
+    x_label, y_label = horizontal.label.format(statistic=statistic, rate=unit), y_label.format(rate=unit)
+    return Axis(name, horizontal.metric, statistic, rate, horizontal.inverse, x_label, y_label)
 
 
 def vertices_of(curve: Curve, axis: Axis) -> tuple[Vertex, ...]:

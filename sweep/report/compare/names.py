@@ -24,7 +24,11 @@ def short(text: str, limit: int = 44) -> str:
 
 def x_unit(compared: Comparison) -> str:
     """`tok/s/user` of `… [tok/s/user, TTFT included]`."""
-    found = re.search(r"\[([^,\]]+)", compared.x_label)
+    return _unit_in(compared.x_label)
+
+
+def _unit_in(label: str) -> str:
+    found = re.search(r"\[([^,\]]+)", label)
     return found[1] if found else ""
 
 
@@ -48,7 +52,7 @@ def percent(share: float) -> str:
 
 def rate_unit(compared: Comparison) -> str:
     per = "/accelerator" if compared.basis == "accelerator" else ""
-    return f"tok/s{per}"
+    return f"{_unit_in(compared.y_label)}{per}"
 
 
 def money(value: float | None, compared: Comparison) -> str:

@@ -5,6 +5,7 @@ Here a colour says which side, never which percentile; every side has a mark of 
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -96,7 +97,7 @@ def _heading(drawn: Figure, compared: Comparison) -> None:
 
 def _draw(ax: Axes, compared: Comparison, axis: Mapping[str, Any], called: Sequence[str]) -> None:
     ax.set_xlabel(f"{axis['x_label']}  →  better")
-    ax.set_ylabel(axis["y_label"].replace("[tok/s]", f"[{names.rate_unit(compared)}]"))
+    ax.set_ylabel(re.sub(r"\[.*\]$", f"[{names.rate_unit(compared)}]", axis["y_label"]))
     ax.tick_params(length=0)
     drawn = []
     for place, side in enumerate(compared.sides):

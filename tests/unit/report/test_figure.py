@@ -64,7 +64,7 @@ def test_disqualified_is_hollow_and_few_is_faint() -> None:
 
 @pytest.mark.parametrize(("panel", "more_is_better"), [(0, True), (1, False)])
 def test_the_frontier_is_what_nothing_beats(panel: int, more_is_better: bool) -> None:
-    found = marks(figure.PANELS[panel].series[0], sample_curves.curve().points)
+    found = marks(figure.panels(sample_curves.curve().points)[panel].series[0], sample_curves.curve().points)
     able = {(mark.x, mark.y) for mark in found if not mark.point.disqualified and not mark.faint}
     sign = 1 if more_is_better else -1
     best = frontier(found, more_is_better)
@@ -76,7 +76,7 @@ def test_the_frontier_is_what_nothing_beats(panel: int, more_is_better: bool) ->
 
 def test_a_lucky_repeat_makes_no_vertex_of_its_own() -> None:
     lucky = msgspec.structs.replace(sample_curves.point(4, 1), repeat=1, rates={"output_tok_per_s": Estimate(value=400.0)})
-    found = marks(figure.PANELS[0].series[0], [sample_curves.point(4, 0), lucky])
+    found = marks(figure.panels(sample_curves.curve().points)[0].series[0], [sample_curves.point(4, 0), lucky])
     ((_, y),) = frontier(found, more_is_better=True)
     assert y == pytest.approx((found[0].y + 400) / 2)
 
