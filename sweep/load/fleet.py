@@ -16,7 +16,8 @@ import numpy as np
 
 from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target
-from sweep.load.health import merged, raise_descriptor_limit
+from sweep.load.descriptors import raise_limit
+from sweep.load.health import merged
 from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard, joined, records_of
 from sweep.model import Cell, Endpoint, Health, Outcome, TokenSource
@@ -174,7 +175,7 @@ class Fleet:
 
     def __init__(self, target: Target, workers: int = 1) -> None:
         self._target = target
-        self._descriptors = raise_descriptor_limit()
+        self._descriptors = raise_limit()
         self._workers = {number: _spawn() for number in range(workers)}
         self._running: Running | None = None
 

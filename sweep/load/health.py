@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns, process_time_ns
@@ -134,17 +133,6 @@ def machine_ticks() -> tuple[int, int] | None:
 
 def gc_passes() -> int:
     return sum(generation["collections"] for generation in gc.get_stats())
-
-
-def raise_descriptor_limit() -> int | None:
-    """Lifts this process's descriptor limit as far as it may; returns it, None where there is no such limit."""
-    if os.name != "posix":
-        return None
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return None if hard == resource.RLIM_INFINITY else hard
 
 
 def _quantiles_s(samples_ns: Sequence[int]) -> tuple[float | None, float | None, float | None]:

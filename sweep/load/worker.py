@@ -26,7 +26,8 @@ import msgspec
 from sweep import dialect
 from sweep.load.call import Call, Row
 from sweep.load.caller import Caller
-from sweep.load.health import Observer, raise_descriptor_limit
+from sweep.load.descriptors import raise_limit, widen_table
+from sweep.load.health import Observer
 from sweep.load.look import Look
 from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard
@@ -330,7 +331,8 @@ def _measure(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | 
 
 def main(fd: int, roll_fd: int) -> None:
     """A worker process: measures the shards it is sent on the connection `fd` until that closes."""
-    raise_descriptor_limit()
+    raise_limit()
+    widen_table()
     compose("prose", 2, 0, 0, "")  # builds the words while preflight is under way
     connection, roll = Connection(fd), Roll(roll_fd)
     stamps = Wire().socket((socket.AF_INET, socket.SOCK_STREAM, 0))  # the kernel stamps while one socket asks for it
