@@ -61,6 +61,14 @@ def value(f: Fan, ln_x: Floats) -> Floats:
     return np.where(at > f.last, -np.inf, cubic)
 
 
+def along(one: Fan, ln_x: Floats) -> Floats:
+    """ln F of a single row at many places; flat beyond both of its ends."""
+    at = np.atleast_1d(ln_x)
+    x, y, slopes = (np.repeat(part, len(at), axis=0) for part in (one.x, one.y, one.slopes))
+    many = Fan(x, y, slopes, np.repeat(one.count, len(at)))
+    return value(many, np.clip(at, one.first[0], one.last[0]))
+
+
 def integral(f: Fan, low: Floats, high: Floats) -> Floats:
     """∫ ln F d ln x of each row; low and high lie between its first and last vertex."""
     return _antiderivative(f, high) - _antiderivative(f, low)

@@ -56,7 +56,7 @@ def bracket(a: Vertices, b: Vertices, window: tuple[float, float]) -> tuple[floa
 def shape(a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per: float = 0.0) -> Shape:
     """Of two frontiers as measured (fans of one row); `per` is taken off ln a/b, as ln of a's accelerators over b's."""
     ln_x = np.linspace(np.log(window[0]), np.log(window[1]), GRID)
-    difference = _along(a, ln_x) - _along(b, ln_x) - per
+    difference = fan.along(a, ln_x) - fan.along(b, ln_x) - per
     edge = np.log1p(delta)
     weights = np.full(GRID, 1.0)
     weights[[0, -1]] = 0.5
@@ -66,7 +66,7 @@ def shape(a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per
         share_lost=float(weights @ (difference < -edge) / weights.sum()),
         best=(float(np.exp(ln_x[highest])), float(np.exp(difference[highest]))),
         worst=(float(np.exp(ln_x[lowest])), float(np.exp(difference[lowest]))),
-        crossings=tuple(_crossings(lambda at: float(_along(a, at)[0] - _along(b, at)[0] - per), ln_x, difference)),
+        crossings=tuple(_crossings(lambda at: float(fan.along(a, at)[0] - fan.along(b, at)[0] - per), ln_x, difference)),
     )
 
 
@@ -76,14 +76,6 @@ def _steps(vertices: Vertices, at: list[float]) -> tuple[Floats, Floats]:
     ln_y = np.log([vertex.y for vertex in vertices])
     right = np.searchsorted(x, at, side="left")
     return ln_y[right], ln_y[right - 1]
-
-
-def _along(f: fan.Fan, ln_x: Floats) -> Floats:
-    """One frontier at many places."""
-    n = len(np.atleast_1d(ln_x))
-    x, y, slopes = (np.repeat(part, n, axis=0) for part in (f.x, f.y, f.slopes))
-    many = fan.Fan(x, y, slopes, np.repeat(f.count, n))
-    return fan.value(many, np.clip(np.atleast_1d(ln_x), f.first[0], f.last[0]))
 
 
 def _crossings(difference: Callable[[Floats], float], ln_x: Floats, on_grid: Floats) -> list[float]:

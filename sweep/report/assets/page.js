@@ -50,12 +50,13 @@ function describe(curve, point) {
 }
 
 function rateUnit() {
-  return perAccelerator() ? "tok/s/accelerator" : "tok/s";
+  const unit = (shown.axes[state.axis].y_label.match(/\[([^\]]*)\]/) || ["", ""])[1];
+  return perAccelerator() ? `${unit}/accelerator` : unit;
 }
 
 function redraw() {
   const axis = shown.axes[state.axis];
-  const yLabel = axis.y_label.replace("[tok/s]", `[${rateUnit()}]`);
+  const yLabel = axis.y_label.replace(/\[.*\]$/, `[${rateUnit()}]`);
   placed = drawChart(byId("chart"), curvesShown(), { ...state, xLabel: axis.x_label, yLabel, describe, many: shown.sides.length > 1 });
   if (placed.length) placed[0].node.setAttribute("tabindex", 0);
   hideDetails();
@@ -188,6 +189,18 @@ function answer() {
   return shown.sides.map((side, place) => ({ side, bounds, picked: pick(files[place], bounds) }));
 }
 
+/** The unrounded numbers behind a row, for whoever reads the page with a program. */
+function numbersOf({ verdict, highest, boundary, best, loads }) {
+  const levelOf = (load) => load && load.level;
+  return {
+    verdict,
+    highest: levelOf(highest),
+    boundary: levelOf(boundary),
+    best: levelOf(best),
+    loads: loads.map((load) => [load.level, load.verdict, load.attainment && load.attainment.value, load.attainment && load.attainment.low, load.attainment && load.attainment.high, load.reqPerS, load.tokPerS]),
+  };
+}
+
 function judgeAll() {
   for (const metric of METRICS) byId(`limit-${metric}`).disabled = byId(`slider-${metric}`).disabled = byId(`share-${metric}`).disabled = !byId(`use-${metric}`).checked;
   const results = answer();
@@ -212,6 +225,7 @@ function judgeAll() {
     ...rows.map((cells, place) => {
       const row = document.createElement("tr");
       row.dataset.side = shown.sides[place].label;
+      row.dataset.numbers = JSON.stringify(numbersOf(results[place].picked));
       row.append(...cells.map((text, column) => Object.assign(document.createElement(column ? "td" : "th"), { textContent: text })));
       row.firstChild.className = `words tag side-${place}`;
       row.firstChild.setAttribute("scope", "row");
@@ -286,6 +300,13 @@ function everything() {
   redraw();
 }
 
+/** New bounds move the rings at most. */
+function rejudge() {
+  const before = [...state.chosen].join();
+  judgeAll();
+  if ([...state.chosen].join() !== before) redraw();
+}
+
 function listen() {
   byId("axis").addEventListener("change", (event) => {
     state.axis = event.target.value;
@@ -325,18 +346,18 @@ function listen() {
     byId(`slider-${metric}`).addEventListener("input", () => {
       slide(metric);
       follow(metric);
-      everything();
+      rejudge();
     });
     byId(`limit-${metric}`).addEventListener("input", () => {
       follow(metric);
-      everything();
+      rejudge();
     });
-    for (const name of ["use", "share"]) byId(`${name}-${metric}`).addEventListener("change", everything);
+    for (const name of ["use", "share"]) byId(`${name}-${metric}`).addEventListener("change", rejudge);
   }
   for (const button of document.querySelectorAll("[data-slo]")) {
     button.addEventListener("click", () => {
       setBounds(shown.slos[Number(button.dataset.slo)].bounds);
-      everything();
+      rejudge();
     });
   }
   for (const button of document.querySelectorAll("[data-curve]")) {

@@ -117,7 +117,7 @@ function judgedLoad(level, repeats, bounds) {
   const attainment = shareOf(repeats, bounds);
   const verdicts = bounds.map((bound) => verdictOf(repeats, bound));
   const seconds = sum(repeats, (point) => (point.window ? (point.window.end_ns - point.window.begin_ns) / 1e9 : NaN));
-  const reqPerS = seconds > 0 ? (attainment.value * cohort) / seconds : null;
+  const reqPerS = seconds > 0 ? attainment.value * (cohort / seconds) : null;
   const each = tokensEach(repeats, attainment.good);
   return {
     level,

@@ -113,7 +113,7 @@ def _line(places: Sequence[tuple[float, float]]) -> list[list[float]]:
         return [[_round(float(np.exp(one.x[0, 0]))), _round(float(np.exp(one.y[0, 0])))]]
     leftmost = np.log(min(x for x, _ in places))  # left of its first vertex a frontier is flat
     at = np.union1d(np.linspace(leftmost, one.last[0], SAMPLES), one.x[0, :count])
-    return [[_round(float(np.exp(x))), _round(float(np.exp(fan.value(one, np.array(x))[0])))] for x in at]
+    return [[_round(float(x)), _round(float(y))] for x, y in zip(np.exp(at), np.exp(fan.along(one, at)), strict=True)]
 
 
 def _point(axis: Axis, point: Point) -> dict[str, Any] | None:
