@@ -23,8 +23,8 @@ check: setup            ## formatting, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-e2e: setup              ## whole sweeps against live servers
-	$(BIN)/pytest tests/e2e
+e2e: setup              ## whole sweeps against live servers, pages in a browser
+	$(BIN)/pytest tests/e2e tests/browser -rs
 
 bench: setup            ## benchmarks; they print tables and never fail the suite
 	$(BIN)/python -m bench
