@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sweep.records import Records
 
 SIMULATED = "synthetic-8b-bf16"
+CAP_S, VIRTUAL_CAP_S = 600.0, 86_400.0
 LOSSES = 3  # how often an endpoint may stop answering before its failures count as its own
 
 
@@ -68,7 +69,7 @@ class Settings:
     repeats: int = 1
     effort: Effort = "standard"
     budget_s: float | None = None
-    cap_s: float = 600.0
+    cap_s: float | None = None  # None: ten minutes, in virtual time a day
     idle_timeout_s: float | None = None
     max_concurrency: int | None = None
     max_tokens: int | None = None
@@ -236,7 +237,7 @@ def _plan(settings: Settings, each: Profile, slos: list[Any], levels: tuple[floa
         kind=settings.kind,
         start=settings.start,
         repeats=settings.repeats,
-        cap_s=settings.cap_s,
+        cap_s=settings.cap_s or (VIRTUAL_CAP_S if settings.virtual else CAP_S),
         idle_timeout_s=settings.idle_timeout_s,
         diligence=settings.effort,
         budget_s=settings.budget_s,

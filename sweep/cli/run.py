@@ -109,8 +109,9 @@ def run(
         str, typer.Option(metavar="KIND", hidden=True, rich_help_panel=LOAD, help="with --rate: poisson or constant [poisson]")
     ] = "poisson",
     cap: Annotated[
-        str, typer.Option(metavar="10m", hidden=True, rich_help_panel=LOAD, help="longest time for a cell [10m]")
-    ] = "10m",
+        str | None,
+        typer.Option(metavar="10m", hidden=True, rich_help_panel=LOAD, help="longest time for a cell [10m, virtual 24h]"),
+    ] = None,
     idle_timeout: Annotated[
         str | None,
         typer.Option(
@@ -176,7 +177,7 @@ def run(
     Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
     """
     from sweep.cli.screen import watching
-    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, seconds
+    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint
     from sweep.run import Settings
     from sweep.run import run as measure
 
@@ -195,7 +196,7 @@ def run(
         repeats=repeat,
         effort=diligence(effort),
         budget_s=duration_s(budget, "--budget"),
-        cap_s=seconds(cap, "--cap"),
+        cap_s=duration_s(cap, "--cap"),
         idle_timeout_s=duration_s(idle_timeout, "--idle-timeout"),
         max_concurrency=max_concurrency,
         max_tokens=count(max_tokens, "--max-tokens"),
