@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import median, median_low
 
 import msgspec
 
@@ -78,7 +78,7 @@ def _hidden(relative: Path) -> bool:
 def _read(path: Path, index: Index | None, nights: list[Night], aside: list[SetAside]) -> None:
     try:
         nights.append(index.read(path) if index else reading.read(path))
-    except (ArtifactError, OSError, ValueError) as error:
+    except (ArtifactError, OSError) as error:
         said = f"{error.message}; {error.hint}" if isinstance(error, ArtifactError) else str(error)
         aside.append(SetAside(file=str(path), reason=said.removeprefix(f"{path.name}: ")))
 
@@ -129,7 +129,7 @@ def comparable(title: str, nights: Sequence[Night]) -> Comparable:
             reasons[place] = "; ".join(f"{key} {_said(night.workload.get(key))}, not {_said(meant[key])}" for key in differing)
     for name in ("isl_mean", "osl_mean"):
         lengths = [value for place, night in enumerate(nights) if place not in reasons and (value := getattr(night, name))]
-        usual = median(lengths) if lengths else None
+        usual = median_low(lengths) if lengths else None
         for place, night in enumerate(nights):
             value = getattr(night, name)
             if usual and value and abs(value - usual) > LENGTH_TOLERANCE * max(value, usual):

@@ -109,7 +109,10 @@ def _holds(raw: bytes, digest: str | None) -> bool:
 
 
 def _night(sparse: _Sparse, file: str) -> Night:
-    at = datetime.fromisoformat(sparse.created_at)
+    try:
+        at = datetime.fromisoformat(sparse.created_at)
+    except ValueError:
+        raise ArtifactError(f"{sparse.name}: $.created_at is no time", "get the original") from None
     at_s = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     first = sparse.frontiers[0] if sparse.frontiers else None
     return Night(

@@ -261,9 +261,15 @@ class Replay:
     def returned(self, change: Change, before: Reference, level: Sequence[int]) -> bool:
         """Whether the last nights lie, in every changed figure, at the level before: under `NEAR` of the way to the new one."""
         recent, earlier = level[-RETURN:], level[:-RETURN]
-        if not earlier or recent[0] <= change.confirmed:
+        if len(recent) < RETURN or recent[0] <= change.confirmed:
             return False
-        return all(self.moved(before, recent, one) < NEAR * self.moved(before, earlier, one) for one in self.in_force())
+        return all(self.moved(before, recent, one) < NEAR * self.size(before, earlier, one) for one in self.in_force())
+
+    def size(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
+        """How large a change is by its nights. A night of failures may have no figures at all: there, what was confirmed."""
+        if suspect.track == "errors":
+            return suspect.change
+        return self.moved(against, nights, suspect) if nights else float("nan")
 
     def moved(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
         """How far these nights lie from the reference in one figure, in the direction of the suspicion."""

@@ -93,6 +93,18 @@ def test_times_of_other_zones_are_times(tmp_path):
     assert [each.name for each in history.find([tmp_path]).nights] == ["earlier", "later"]
 
 
+def test_a_file_without_a_time_is_set_aside(folder):
+    artifact.save(a_night(3, name="timeless", created_at="yesterday"), folder)
+    found = history.find([folder])
+    assert len(found.nights) == 10
+    assert "created_at" in found.set_aside[0].reason
+
+
+def test_two_nights_of_quite_different_lengths_leave_one():
+    nights = [night(0), msgspec.structs.replace(night(1), osl_mean=2048.0)]
+    assert len(history.comparable("test", nights).nights) == 1
+
+
 def test_folders_below_are_searched_and_hidden_ones_are_not(folder):
     (folder / "run-a").mkdir()
     (folder / ".confirmations").mkdir()

@@ -209,6 +209,17 @@ def test_failures_are_an_alarm_of_their_own():
     assert "error-jump" in {finding.code for finding in history.judged[-1].findings}
 
 
+def test_a_broken_build_is_red_while_it_lasts_and_no_longer():
+    y = noise(32)
+    every = tuple(cell.load.level for cell in night(0).cells)
+    made = nights(y)
+    made[22:26] = [night(place, disqualified=every, failed=150) for place in range(22, 26)]
+    history = decided(made)
+    assert verdicts(history)[21:28] == ["ok", "unjudged", "regressed", "regressed", "regressed", "regressed", "ok"]
+    assert history.changes[0].ended == 26
+    assert history.verdict == "ok"
+
+
 def test_a_fixed_baseline_is_what_every_night_is_compared_with():
     y = noise(40)
     y += SIX  # slow from the first night, so the nights among themselves show nothing
