@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
+from sweep.errors import UsageError
 from sweep.sim.device import DEFAULT, preset
 from sweep.sim.engine import BUDGET_TOKENS, MAX_SEQUENCES, Settings
 from sweep.sim.faults import parse
@@ -57,9 +59,15 @@ class Options:
         return self.link_gb_per_s * 1e9 if self.disaggregated else None
 
     def check(self) -> None:
-        """UsageError for a preset, fault or share that does not exist."""
+        """UsageError for a preset, fault or number that makes no sense."""
         preset(self.preset)
         parse(self.faults, self.seed)
+        for name, (least, most) in BOUNDS.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                flag = f"--{name.replace('_', '-')}"
+                end = f"and at most {most:g}" if most < math.inf else "and finite"
+                raise UsageError(f"{flag}: {value:g} cannot be", f"give at least {least:g} {end}")
 
     def arguments(self) -> list[str]:
         """The command line that says the same; what is at its default is left out."""
@@ -76,3 +84,18 @@ class Options:
 
 
 FLAGS = {"faults": "fault"}
+BOUNDS: dict[str, tuple[float, float]] = {
+    "port": (0, 65_535),
+    "time_scale": (1e-3, 1e6),
+    "stream_interval": (1, math.inf),
+    "max_num_seqs": (1, math.inf),
+    "max_batched_tokens": (1, math.inf),
+    "draft_tokens": (0, 1024),
+    "acceptance": (0, 1),
+    "draft_ms": (0, 1e6),
+    "link_gb_per_s": (1e-6, 1e9),
+    "noise": (0, 3),
+    "reasoning": (0, 1),
+    "unit_tokens": (0, 1e6),
+    "stall_s": (0, 1e6),
+}

@@ -87,4 +87,4 @@ def _created(path: str) -> BufferedWriter:
     try:
         return Path(path).open("wb")
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror}", "choose another file with --truth") from None

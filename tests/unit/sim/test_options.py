@@ -52,6 +52,27 @@ def test_a_bad_fault_is_refused(spec):
         parse([spec])
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"port": 70_000},
+        {"time_scale": 0.0},
+        {"acceptance": 1.5},
+        {"noise": float("nan")},
+        {"stream_interval": 0},
+        {"reasoning": -1},
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_with_its_bounds(wrong):
+    with pytest.raises(UsageError, match=f"--{next(iter(wrong)).replace('_', '-')}") as refused:
+        Options(**wrong).check()
+    assert "give at least" in refused.value.hint
+
+
+def test_the_defaults_can_be():
+    Options().check()
+
+
 def test_every_fault_says_what_it_does():
     assert len(KINDS) == 22
     assert all(KINDS.values())
