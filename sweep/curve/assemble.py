@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sweep.curve.artifact import as_stored
-from sweep.curve.drift import moved
+from sweep.curve.drift import moved, unconfirmed
 from sweep.curve.frontier import default_axis, frontier, frontiers
+from sweep.curve.refine import levels_ahead, over_budget, unlimited
 from sweep.curve.setup import Declared, four_questions
 from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
 
@@ -47,11 +48,22 @@ def assemble(
         client=questions.client,
         price=questions.price,
         points=points,
-        frontiers=frontiers(points),
-        findings=(*findings, *own_findings(points, complete), *_beyond(points, calibration)),
+        frontiers=frontiers(points, endpoint.rate_unit),
+        findings=(*findings, *own_findings(points, complete), *plan_findings(plan, points), *_beyond(points, calibration)),
         complete=complete,
         calibration=dict(calibration) if calibration is not None else None,
     )
+
+
+def plan_findings(plan: Plan, points: Sequence[Point]) -> list[Finding]:
+    """What did not stand when it was measured again, and what the plan asked for beyond its budget."""
+    found = unconfirmed(points)
+    step = unlimited(plan, points) if over_budget(plan, points) else None
+    if step is not None:
+        ahead = dict.fromkeys((step.level, *levels_ahead(plan, points, step)))
+        what = ", ".join(f"{level:g}" for level in ahead)
+        found.append(Finding(code="budget", data={"budget_s": plan.budget_s, "what": what}))
+    return found
 
 
 def own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:

@@ -1,8 +1,8 @@
-"""Did the endpoint change during the sweep? The first cell against its own repeat at the end."""
+"""Did the endpoint change during the sweep? Loads against their own repeats: the first at the end, vertices when confirmed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sweep.model import Estimate, Finding, Point
 
@@ -15,19 +15,34 @@ def moved(points: Sequence[Point]) -> Finding | None:
     again = [point for point in qualified if point.load == qualified[0].load and point.start == qualified[0].start]
     if len(again) < 2:
         return None
-    first, last = again[0], again[-1]
-    missing = Estimate(value=None)
-    for what, before, after in (
-        ("output tok/s", first.rates.get("output_tok_per_s", missing), last.rates.get("output_tok_per_s", missing)),
-        (
-            "TPOT p50 in s",
-            first.metrics.get("tpot_s", {}).get("p50", missing),
-            last.metrics.get("tpot_s", {}).get("p50", missing),
-        ),
-    ):
-        if apart(before, after):
-            return Finding(code="moved", data={"what": what, "first": before.value, "last": after.value})
+    for what, before, after in _changes(again[0], again[-1]):
+        return Finding(code="moved", data={"what": what, "first": before, "last": after})
     return None
+
+
+def unconfirmed(points: Sequence[Point]) -> list[Finding]:
+    """Loads, but the first cell's, whose latest repeat says otherwise than their first measurement."""
+    qualified = sorted((point for point in points if not point.disqualified), key=lambda point: point.cell)
+    found = []
+    for load in dict.fromkeys(point.load for point in qualified[1:]):
+        own = [point for point in qualified if point.load == load]
+        if load != qualified[0].load and len(own) > 1:
+            for what, before, after in _changes(own[0], own[-1]):
+                data = {"what": what, "load": load.label, "first": before, "again": after}
+                found.append(Finding(code="unconfirmed", data=data))
+    return found
+
+
+def _changes(first: Point, last: Point) -> Iterator[tuple[str, float | None, float | None]]:
+    """What lies apart, and its values."""
+    missing = Estimate(value=None)
+    series = {
+        "output tok/s": [point.rates.get("output_tok_per_s", missing) for point in (first, last)],
+        "TPOT p50 in s": [point.metrics.get("tpot_s", {}).get("p50", missing) for point in (first, last)],
+    }
+    for what, (before, after) in series.items():
+        if apart(before, after):
+            yield what, before.value, after.value
 
 
 def apart(a: Estimate, b: Estimate) -> bool:

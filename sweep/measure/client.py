@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sweep.model import Finding, Health, Point
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.measure.quantile import proportion_limits
+from sweep.measure.slots import NEVER, refills
+from sweep.model import Finding, Health, Outcome, Point
+from sweep.records import Records
 
 MERGED_READS = 0.01
-REFILL = 0.01  # of the median E2E
+REFILL = 0.01  # of the median E2E makes a refill late; so large a share of them may be
+EMPTY = 0.01  # of the slots' time between an answer and the next request: what late refills take from the load
 LATENESS = 0.05  # of the median TTFT
 LAG = 0.05  # of the median ITL
 BUSY = 0.9
 SUSTAINED = 0.8  # of the events/s a worker was calibrated to sustain
 
 
-def findings(point: Point, open_loop: bool) -> Iterator[Finding]:
+def findings(point: Point, records: Records, open_loop: bool) -> Iterator[Finding]:
     health = point.health
     if health is None:
         return
-    for why in _bound(point, health, open_loop):
+    for why in _bound(point, records, health, open_loop):
         yield Finding(code="client-bound", data={"why": why})
     sent_together = (health.merged_read_share or 0.0) - _merged_by_us(point, health)
     if sent_together > MERGED_READS:
@@ -37,19 +44,41 @@ def findings(point: Point, open_loop: bool) -> Iterator[Finding]:
         yield Finding(code="user-stamps")
 
 
-def _bound(point: Point, health: Health, open_loop: bool) -> Iterator[str]:
+def _bound(point: Point, records: Records, health: Health, open_loop: bool) -> Iterator[str]:
     merged = _merged_by_us(point, health)
     if merged > MERGED_READS:
         yield f"{merged:.1%} of its reads held several chunks because it came late to them"
-    delay, e2e = health.refill_delay_p99_s, median(point, "e2e_s")
-    if not open_loop and delay is not None and e2e is not None and delay > REFILL * e2e:
-        yield f"slots were empty for {1e3 * delay:.1f} ms (p99) between requests of {1e3 * e2e:.0f} ms"
-    late, ttft = health.send_lateness_p99_s, median(point, "ttft_s")
-    if open_loop and late is not None and ttft is not None and late > LATENESS * ttft:
-        yield f"requests left {1e3 * late:.1f} ms late (p99) where TTFT is {1e3 * ttft:.0f} ms"
+    e2e = median(point, "e2e_s")
+    if not open_loop and e2e is not None:
+        delay = refill_delays_s(point, records)
+        late = int((delay > REFILL * e2e).sum())
+        empty = float(delay.mean()) / e2e if len(delay) else 0.0
+        if empty > EMPTY and proportion_limits(late / len(delay), len(delay))[0] > REFILL:
+            yield f"slots stood empty for {empty:.1%} of the time, {late} of {len(delay)} for more than 1 % of a request"
+    lateness, ttft = health.send_lateness_p99_s, median(point, "ttft_s")
+    if open_loop and lateness is not None and ttft is not None and lateness > LATENESS * ttft:
+        yield f"requests left {1e3 * lateness:.1f} ms late (p99) where TTFT is {1e3 * ttft:.0f} ms"
     lag, itl = health.loop_lag_p99_s, median(point, "itl_s")
     if health.stamp_source == "user" and lag is not None and itl is not None and lag > LAG * itl:
         yield f"its own time stamps are {1e3 * lag:.2f} ms late (p99) where ITL is {1e3 * itl:.1f} ms"
+
+
+def refill_delays_s(point: Point, records: Records) -> NDArray[np.float64]:
+    """How long slots stood empty inside the window, after an answer each; after a failure a slot waits on purpose.
+
+    A late refill delays no answer, it thins the load out: so the time lost counts, and the share of late refills with the
+    confidence their number allows. The p99 of a few is only the worst of them.
+    """
+    window = point.window
+    known = records.where(records.present("sent_ns"))
+    if window is None or len(known) == 0:
+        return np.empty(0)
+    end_ns = np.where(known.present("end_ns"), known["end_ns"], NEVER)
+    ended, refilled = refills(known["sent_ns"], end_ns, known["worker"])
+    sent_ns = known["sent_ns"][refilled]
+    judged = (known["outcome"][ended] == Outcome.OK.value) & (sent_ns >= window.begin_ns) & (sent_ns < window.end_ns)
+    delays_s: NDArray[np.float64] = (sent_ns - end_ns[ended])[judged] / 1e9
+    return delays_s
 
 
 def _merged_by_us(point: Point, health: Health) -> float:

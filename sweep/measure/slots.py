@@ -1,4 +1,4 @@
-"""Which request followed which in a closed loop, read from the send and end times alone."""
+"""Which request followed which in a closed loop, and how soon, read from the send and end times alone."""
 
 from __future__ import annotations
 
@@ -29,18 +29,31 @@ def chains(sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64], worker: NDArra
     parts = [_of_worker(np.flatnonzero(worker == one), sent_ns, end_ns) for one in np.unique(worker)]
     if not parts:
         return Chains(np.empty(0, np.intp), np.empty(0, np.intp))
-    return Chains(np.concatenate([part.first for part in parts]), np.concatenate([part.second for part in parts]))
+    first = np.concatenate([first for first, _, _ in parts])
+    next_of = np.full(len(sent_ns), -1, np.intp)
+    for _, ended, refills in parts:
+        next_of[ended] = refills
+    return Chains(first, next_of[first])
 
 
-def _of_worker(rows: NDArray[np.intp], sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> Chains:
+def refills(
+    sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64], worker: NDArray[np.int32]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows that ended, and of each the row that refilled its slot."""
+    parts = [_of_worker(np.flatnonzero(worker == one), sent_ns, end_ns) for one in np.unique(worker)]
+    none = np.empty(0, np.intp)
+    return np.concatenate([none, *(part[1] for part in parts)]), np.concatenate([none, *(part[2] for part in parts)])
+
+
+def _of_worker(
+    rows: NDArray[np.intp], sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows that opened a slot; rows that ended, in order, and the rows that refilled them."""
     by_sent = rows[np.argsort(sent_ns[rows], kind="stable")]
     by_end = rows[np.argsort(end_ns[rows], kind="stable")]
     ended = np.searchsorted(end_ns[by_end], sent_ns[by_sent], side="right")
     in_flight = np.arange(1, len(rows) + 1) - ended
     seen = np.maximum.accumulate(in_flight)
     opens = np.concatenate([[True], in_flight[1:] > seen[:-1]])
-    refills = by_sent[~opens]
-    next_of = np.full(len(sent_ns), -1, np.intp)
-    next_of[by_end[: len(refills)]] = refills
-    first = by_sent[opens]
-    return Chains(first, next_of[first])
+    refilled = by_sent[~opens]
+    return by_sent[opens], by_end[: len(refilled)], refilled

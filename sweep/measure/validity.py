@@ -36,7 +36,7 @@ def findings(
     """Everything noticed about a measured cell. `lost`: durations that no histogram holds."""
     noticed = [
         *_outcomes(point, ended_reason),
-        *client.findings(point, is_open(cell.load)),
+        *client.findings(point, records, is_open(cell.load)),
         *steadiness.findings(records, cohort, point.window),
         *_load(cell, records, point),
         *_lengths(cohort, point, endpoint),

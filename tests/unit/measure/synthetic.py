@@ -57,7 +57,14 @@ def failure(request: int, sent_ns: int, end_ns: int, worker: int = 0, outcome: s
 
 
 def closed_rows(
-    slots: int, until_ns: int, seed: int = 0, workers: int = 1, fail: float = 0.0, stagger_ns: int = S // 50, **shape: Any
+    slots: int,
+    until_ns: int,
+    seed: int = 0,
+    workers: int = 1,
+    fail: float = 0.0,
+    stagger_ns: int = S // 50,
+    refill_ns: int = 50_000,
+    **shape: Any,
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Rows of a closed loop and the slot of each; every request sent before `until_ns` ends."""
     rng = np.random.default_rng(seed)
@@ -77,7 +84,7 @@ def closed_rows(
             row = answer(number, at_ns, worker=worker, **({"ttft_ns": ttft_ns, "osl": int(rng.integers(4, 40))} | shape))
         rows.append(row)
         owner.append(slot)
-        heapq.heappush(free, (row["end_ns"] + int(rng.integers(1, 50_000)), slot))
+        heapq.heappush(free, (row["end_ns"] + int(rng.integers(1, refill_ns)), slot))
     return rows, owner
 
 
