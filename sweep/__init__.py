@@ -21,18 +21,25 @@ __all__ = [
     "Profile",
     "Slo",
     "__version__",
+    "compare",
     "load",
     "regress",
     "run",
 ]
 
 if TYPE_CHECKING:
+    from sweep.curve.compare.together import compare
     from sweep.curve.notebook import load
     from sweep.curve.regress import regress
     from sweep.model import Curve, Endpoint, Estimate, History, Load, Point, Profile, Slo
     from sweep.run import run
 
-_HOME = {"run": "sweep.run", "load": "sweep.curve.notebook", "regress": "sweep.curve.regress"}
+_HOME = {
+    "compare": "sweep.curve.compare.together",
+    "load": "sweep.curve.notebook",
+    "regress": "sweep.curve.regress",
+    "run": "sweep.run",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -142,6 +142,7 @@ class Comparison(Noun, frozen=True, kw_only=True):
     x: str
     x_label: str
     y_label: str
+    rate_unit: str  # of throughput, `tok/s` for answers of tokens; "tokens" elsewhere are whatever the dialect counts
     basis: Literal["accelerator", "system"]  # what throughputs are divided by before they are compared
     delta: float
     draws: int

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from string import ascii_uppercase
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,11 +21,14 @@ from sweep.curve.cost import Price, accelerators, stated
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, Slo
 
+if TYPE_CHECKING:
+    from sweep.curve.notebook import CurveFile
+
 DRAWS = 4000
 
 
 def compare(
-    curves: Sequence[Curve],
+    curves: Sequence[Curve | CurveFile],
     *,
     slos: Sequence[Slo] = (),
     at: Sequence[float] = (),
@@ -43,14 +47,15 @@ def compare(
     `at` and the keys of `weights` are in the axis' unit. `prices` and `counts` (accelerators) by label (A, B, …) or name of a
     curve outweigh what the files state. Raises TrustError for an unfair comparison, unless `force`; UsageError.
     """
-    labelled = labels(curves)
+    labelled = labels([each if isinstance(each, Curve) else each.curve for each in curves])
+    taking_part = list(labelled.values())
     sides = _sides(labelled, prices or {}, counts or {})
     found = fair.differences(labelled)
     if not force:
         refuse(found)
-    chosen = plane.axis_of(curves, axis)
+    chosen = plane.axis_of(taking_part, axis)
     planes = {label: plane.plane(label, curve, chosen, seed=seed, draws=draws) for label, curve in labelled.items()}
-    asked = targets.targets(curves, list(planes.values()), slos, at, weights or {})
+    asked = targets.targets(taking_part, list(planes.values()), slos, at, weights or {})
     basis = _basis(sides)
     delivered = {target.name: {label: _deliver(each, target, seed) for label, each in planes.items()} for target in asked}
     priced = {
@@ -62,11 +67,12 @@ def compare(
         x=f"{chosen.metric}.{chosen.statistic}",
         x_label=chosen.x_label,
         y_label=chosen.y_label,
+        rate_unit=labelled["A"].endpoint.rate_unit,
         basis="accelerator" if basis else "system",
         delta=delta,
         draws=draws,
         seed=seed,
-        paired=_paired(curves),
+        paired=_paired(taking_part),
         currency=budget.currency(sides),
         sides=sides,
         differences=found,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sweep.curve.compare.nouns import Comparison
+from sweep.curve.compare.plane import named_axis
 from sweep.model import Curve
 from sweep.report import style
 from sweep.report.compare import names, plot, words
@@ -46,15 +47,15 @@ def figure(compared: Comparison, curves: Sequence[Curve], *, heading: bool = Tru
 
     plain = harmless(compared)
     labelled = {side.label: harmless(curve) for side, curve in zip(plain.sides, curves, strict=True)}
-    document = plot.shown(labelled, plain.axis, ())
-    axis = document["axes"][document["axis"]]
+    axis = plot.numbers(named_axis(list(labelled.values()), plain.axis), labelled)
+    called = [names.short(plot.side(label, curve, True)["short"], 30) for label, curve in labelled.items()]
     with mpl.rc_context(style.RC):
         drawn = Figure(figsize=(style.WIDTH_INCHES, style.HEIGHT_INCHES))
         FigureCanvasAgg(drawn)
         ax = drawn.add_axes((0.075, 0.12, 0.905, 0.74 if heading else 0.83))
         if heading:
             _heading(drawn, plain)
-        _draw(ax, plain, axis, [names.short(side["short"], 30) for side in document["sides"]])
+        _draw(ax, plain, axis, called)
         notes = "solid: measured   ·   line: interpolated   ·   band: 95 % of the points"
         if len(plain.sides) <= SHADED:
             notes += "   ·   boxes: where it must lie by the measurements alone"

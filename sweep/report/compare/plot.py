@@ -25,13 +25,14 @@ def shown(labelled: Mapping[str, Curve], axis: str | None, slos: Sequence[Slo]) 
     """`labelled`: curves with all text made harmless. The document that the page's script reads."""
     curves = list(labelled.values())
     axes = [named_axis(curves, name) for name in AXES]
-    drawn = {each.name: _axis(each, labelled) for each in axes}
+    drawn = {each.name: numbers(each, labelled) for each in axes}
     kept = {name: each for name, each in drawn.items() if any(curve["points"] for curve in each["curves"].values())}
     first = axis or axis_of(curves, None).name
     return {
         "axis": first if first in kept else next(iter(kept), AXES[0]),
         "axes": kept or {AXES[0]: drawn[AXES[0]]},
-        "sides": [_side(label, curve, len(labelled) > 1) for label, curve in labelled.items()],
+        "rate_unit": curves[0].endpoint.rate_unit,
+        "sides": [side(label, curve, len(labelled) > 1) for label, curve in labelled.items()],
         "slos": [
             {"name": quantity.slo_name(slo), "bounds": msgspec.to_builtins(slo.bounds)} for slo in slos or [_suggested(curves)]
         ],
@@ -47,7 +48,8 @@ def _bare(label: str) -> str:
     return re.sub(r"\s*\[.*\]$", "", label)
 
 
-def _side(label: str, curve: Curve, many: bool) -> dict[str, Any]:
+def side(label: str, curve: Curve, many: bool) -> dict[str, Any]:
+    """What a side is called, where there is room and where there is not."""
     name = names.short(curve.endpoint.model if not many else curve.name, NAME_LENGTH)
     return {
         "label": label,
@@ -75,7 +77,8 @@ def _suggested(curves: Sequence[Curve]) -> Slo:
     return Slo(name="", bounds=tuple(bounds))
 
 
-def _axis(axis: Axis, labelled: Mapping[str, Curve]) -> dict[str, Any]:
+def numbers(axis: Axis, labelled: Mapping[str, Curve]) -> dict[str, Any]:
+    """What is drawn on one axis: labels and, for every curve, points, vertices, the line and the limits of its band."""
     found = re.search(r"\[([^,\]]+)", axis.x_label)
     return {
         "x_label": axis.x_label,

@@ -40,25 +40,28 @@ def sides(compared: Comparison) -> Table:
     return Table("Who is compared", ("", "curve", "model", "measured", "accelerators", "price"), rows, 4)
 
 
-def targets(compared: Comparison, *, priced: bool | None = None) -> Table:
-    """One row for each side at each target; with costs where a price is known, or as `priced` says."""
+def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = False) -> Table:
+    """One row for each side at each target; with costs where a price is known, or as `priced` says; `brief` for 80 columns."""
     if priced is None:
         priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
-    unit = names.rate_unit(compared)
-    head = ("target", "", unit, "95 %", "measurements alone", *(("cost / M tok", "95 %") if priced else ()), "how")
-    rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced)]
-    note = "Under an SLO, good tokens only. Measurements alone: from what was attained to what cannot be exceeded."
+    unit = names.rate_unit(compared).replace("/accelerator", " per accelerator")
+    heads = ("cost / M tok",) if brief else ("cost / M tok", "95 %")
+    head = ("target", "", unit, "95 %", "proven", *(heads if priced else ()), "at load" if brief else "how")
+    rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced, brief)]
+    note = (
+        "Under an SLO, good tokens only. Proven: by the measurements alone, from what was attained to what cannot be exceeded."
+    )
     return Table("At the targets", head, tuple(rows), 2, note)
 
 
-def _answer_rows(compared: Comparison, each: Answer, priced: bool) -> list[tuple[str, ...]]:
+def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) -> list[tuple[str, ...]]:
     made = []
     for place, served in enumerate(each.served):
         side = next(side for side in compared.sides if side.label == served.label)
         per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
         value = served.tok_per_s.value
         cost = served.cost_per_million
-        money = (names.money(cost.value if cost else None, compared), names.estimate_span(cost)) if priced else ()
+        money = (names.money(cost.value if cost else None, compared), names.estimate_span(cost))
         made.append(
             (
                 names.target(each.target, compared) if place == 0 else "",
@@ -66,35 +69,40 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool) -> list[tuple
                 MISSING if value is None else quantity.significant(value * per),
                 names.estimate_span(served.tok_per_s, per),
                 names.span(served.attained, served.ceiling, per),
-                *money,
-                words.standing(served),
+                *(money[: 1 if brief else 2] if priced else ()),
+                words.standing_in_brief(served) if brief else words.standing(served),
             )
         )
     return made
 
 
-def verdicts(compared: Comparison) -> Table:
+def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
+    """One row for each pair of sides at each target; `brief` without p-values."""
     titles = {each.target.name: names.target(each.target, compared) for each in compared.answers}
-    rows = tuple(
-        (
-            titles[verdict.target],
-            f"{verdict.of} {verdict.a}/{verdict.b}",
-            MISSING if verdict.ratio.value is None else f"{quantity.significant(verdict.ratio.value)}×",
-            names.span(verdict.ratio.low, verdict.ratio.high),
-            names.span(verdict.ratio.least, verdict.ratio.most),
-            _p(verdict.p_differs),
-            _p(verdict.p_equivalent),
-            words.call(verdict),
+    rows = []
+    said = ""
+    for verdict in compared.verdicts:
+        title = titles[verdict.target]
+        p_values = () if brief else (_p(verdict.p_differs), _p(verdict.p_equivalent))
+        rows.append(
+            (
+                title if title != said else "",
+                f"{verdict.of} {verdict.a}/{verdict.b}",
+                MISSING if verdict.ratio.value is None else f"{quantity.significant(verdict.ratio.value)}×",
+                names.span(verdict.ratio.low, verdict.ratio.high),
+                names.span(verdict.ratio.least, verdict.ratio.most),
+                *p_values,
+                words.call(verdict),
+            )
         )
-        for verdict in compared.verdicts
-    )
-    edge = f"{compared.delta * 100:g} %"
+        said = title
     note = (
-        f"Equivalent: surely within {edge} (TOST). p-values are adjusted by Holm over all rows of a kind; "
+        f"Equivalent: surely within {names.percent(compared.delta)} (TOST). p-values are adjusted by Holm over all rows of a kind; "
         "below 0.05 decides. Ratios of throughput: more is better; of cost: less is."
     )
-    head = ("target", "ratio of", "ratio", "95 %", "measurements alone", "p differs", "p equivalent", "verdict")
-    return Table("Verdicts", head, rows, 2, note)
+    p_heads = () if brief else ("p differs", "p equivalent")
+    head = ("target", "ratio of", "ratio", "95 %", "proven", *p_heads, "verdict")
+    return Table("Verdicts", head, tuple(rows), 2, note)
 
 
 def loads(compared: Comparison) -> Table | None:
@@ -138,13 +146,13 @@ def gains(compared: Comparison) -> Table:
         )
         for each in compared.gains
     )
-    edge = f"{compared.delta * 100:g} %"
+    edge = names.percent(compared.delta)
     head = (
         "",
         names.x_unit(compared),
         "mean ratio",
         "95 %",
-        "measurements alone",
+        "proven",
         f"ahead > {edge}",
         f"behind > {edge}",
         "best",

@@ -28,7 +28,12 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     if unfair:
         yield Text("\n".join(unfair) + "\n", style="bold red")
     yield Text(words.answer(compared) + "\n", style="bold")
-    for table in (tables.sides(compared), tables.targets(compared), tables.verdicts(compared), tables.loads(compared)):
+    for table in (
+        tables.sides(compared),
+        tables.targets(compared),
+        tables.verdicts(compared, brief=True),
+        tables.loads(compared),
+    ):
         if table is not None and table.rows:
             yield _drawn(table)
             yield Text()

@@ -135,6 +135,14 @@ def standing(served: Served) -> str:
     return f"measured at load {levels[0]}" if served.standing == "measured" and levels else served.standing
 
 
+def standing_in_brief(served: Served) -> str:
+    """`16` as measured there, `16…32` interpolated between them."""
+    if served.standing in ("measured", "interpolated") and served.loads:
+        ends = served.loads if served.standing == "interpolated" else served.loads[:1]
+        return "…".join(dict.fromkeys(f"{level:g}" for level in (ends[0], ends[-1])))
+    return served.standing
+
+
 def gain(compared: Comparison, each: Gain) -> str:
     """The two curves over the x they share."""
     if each.window is None or each.share_won is None or each.share_lost is None:
@@ -200,7 +208,7 @@ def _advice(compared: Comparison) -> Iterable[str]:
                 yield (
                     f"Measure {served.label} at a load between {low:g} and {high:g} (--grid {_between(low, high)}): "
                     f"at {names.target(each.target, compared)} its measurements leave {quantity.significant(served.attained)} "
-                    f"to {quantity.significant(served.ceiling)} tok/s."
+                    f"to {quantity.significant(served.ceiling)} {compared.rate_unit}."
                 )
     once = [side.label for side in compared.sides if side.runs < 3]
     if once:
