@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from sweep.curve.artifact import plain
+from sweep.findings import weight
 from sweep.measure.point import measure
+from sweep.measure.window import with_phases
 from sweep.model import Cell, Curve, Point
 from sweep.records import Records
 
@@ -32,6 +35,7 @@ COMPARED = (
     "joint",
     "slos",
 )
+CHUNK_FINDINGS = {"client-bound", "drifting", "history-dependent"}  # of those that disqualify
 FROM_CHUNKS = {"itl_s", "chunk_gap_s", "smooth_tok_per_s", "output_tok_per_s", "total_tok_per_s"}
 
 
@@ -41,9 +45,16 @@ def point_differences(curve: Curve, point: Point, records: Records) -> Iterator[
     if len(own) == 0:
         yield f"point {point.id}: no records of its cell"
         return
-    again = plain(_measured(curve, point, own))
-    stored = plain(point)
-    skip = set() if len(records.chunk_ns) else FROM_CHUNKS
+    if point.window is not None and not np.array_equal(with_phases(own, point.window)["phase"], own["phase"]):
+        yield f"point {point.id}: its window is not the one in which the records were measured"
+    measured = _measured(curve, point, own)
+    chunks = len(records.chunk_ns) > 0
+    stated = {finding.code for finding in point.findings} | (set() if chunks else CHUNK_FINDINGS)
+    for finding in measured.findings:
+        if weight(finding) == "disqualifies" and finding.code not in stated:
+            yield f"point {point.id}: by the records the finding {finding.code!r} is due, and it does not have it"
+    again, stored = plain(measured), plain(point)
+    skip = set() if chunks else FROM_CHUNKS
     for field in COMPARED:
         for path, ours, theirs in _differences(stored[field], again[field], field, skip):
             yield f"point {point.id}: {path} is {_short(ours)}, by the records {_short(theirs)}"

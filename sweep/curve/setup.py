@@ -45,8 +45,8 @@ def four_questions(
     said = declared or {}
     return Questions(
         scenario=scenario(plan, endpoint, points),
-        constraint=_constraint(plan),
-        software=_answers(SOFTWARE, said.get("software", {}), _software(endpoint), "read"),
+        constraint=constraint(plan),
+        software=_answers(SOFTWARE, said.get("software", {}), read_software(endpoint), "read"),
         hardware=_answers(HARDWARE, _counted(said.get("hardware", {})), {}, "read"),
         client=_client(endpoint, client, said.get("client", {})),
         price=_answers(PRICE, said.get("price", {}), {}, "read"),
@@ -112,7 +112,7 @@ def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
     return {**_facts(asked, "declared"), **_facts(realised, "measured")}
 
 
-def _constraint(plan: Plan) -> Facts:
+def constraint(plan: Plan) -> Facts:
     """What the plan allows; null says that there is no such limit."""
     said = {
         "slos": [msgspec.to_builtins(slo) for slo in plan.slos],
@@ -126,7 +126,8 @@ def _constraint(plan: Plan) -> Facts:
     return {key: Fact(value=value, known="declared") for key, value in said.items()}
 
 
-def _software(endpoint: Endpoint) -> dict[str, Any]:
+def read_software(endpoint: Endpoint) -> dict[str, Any]:
+    """What the server says of itself."""
     own = {"server": endpoint.server, "version": endpoint.version, "model": endpoint.model}
     return {
         **{key: endpoint.facts.get(key) for key in SOFTWARE},

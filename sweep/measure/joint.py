@@ -106,7 +106,7 @@ def good(table: Joint, bounds: Sequence[Bound]) -> Bracket:
     sure = np.ones(len(table.counts), bool)
     maybe = np.ones(len(table.counts), bool)
     for bound in bounds:
-        low_us, high_us = _edges(table, bound.metric)
+        low_us, high_us = edges_us(table, bound.metric)
         limit = limit_ns(bound)
         sure &= high_us * 1000 <= limit
         maybe &= np.maximum(low_us - 1, 0) * 1000 < max(limit, 1)  # above low − 1, or 0 itself
@@ -116,7 +116,7 @@ def good(table: Joint, bounds: Sequence[Bound]) -> Bracket:
     return Bracket(low, high, tokens_low, tokens_high)
 
 
-def _edges(table: Joint, metric: str) -> tuple[Ints, Ints]:
+def edges_us(table: Joint, metric: str) -> tuple[Ints, Ints]:
     """The least and the greatest µs of each row; an answer without TPOT keeps any bound on it."""
     stored = getattr(table, metric)
     held = stored if metric != "tpot" else np.maximum(stored - 1, 0)

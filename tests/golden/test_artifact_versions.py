@@ -15,7 +15,7 @@ def test_version_1_is_read_and_holds() -> None:
     curve = artifact.load(GOLDEN)
     assert curve.schema == "sweep.curve/1"
     assert [point.id for point in curve.points] == ["c1.0", "c2.0", "c4.0"]
-    assert curve.points[0].metrics["ttft_s"]["p50"].value == 0.216766808
+    assert curve.points[0].metrics["ttft_s"]["p50"].value == 0.006636069
     assert curve.frontiers[0].axis == "output/normalised-e2e"
     assert curve.hardware["accelerators"].known == "missing"
     assert check(GOLDEN).problems == ()

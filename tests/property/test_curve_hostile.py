@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.curve import artifact, hlog
-from sweep.curve.check import inner_problems
+from sweep.curve.consistent_curve import problems
 from sweep.curve.merge import merge_repeats, merge_shards
 from sweep.curve.notebook import CurveFile
 from sweep.errors import ArtifactError, SweepError
@@ -47,7 +47,7 @@ ODD = st.sampled_from(
     ]
 )
 READERS = {
-    "check": lambda curve: list(inner_problems(curve)),
+    "check": lambda curve: list(problems(curve)),
     "pick": lambda curve: CurveFile(curve).pick(SLO),
     "frontier": lambda curve: CurveFile(curve).at(1.0),
     "table": lambda curve: CurveFile(curve).to_polars(intervals=True),

@@ -23,8 +23,8 @@ FAST = Slo(
 )
 RECORDS = concat([records(cell=0, n=300, seed=1, fail_every=37), records(cell=1, n=300, seed=2)])
 CURVE = curve(
-    measured(RECORDS.where(RECORDS["cell"] == 0), 2, slos=(FAST,)),
-    measured(RECORDS.where(RECORDS["cell"] == 1), 4, slos=(FAST,)),
+    measured(RECORDS.where(RECORDS["cell"] == 0), 2, slos=(FAST,), honest=True),
+    measured(RECORDS.where(RECORDS["cell"] == 1), 4, slos=(FAST,), honest=True),
     slos=(FAST,),
 )
 
@@ -73,7 +73,7 @@ LIES = {
         "300 requests meet fast, by the joint",
     ),
     "a frontier": (
-        msgspec.structs.replace(CURVE, frontiers=(msgspec.structs.replace(CURVE.frontiers[0], vertices=()),)),
+        msgspec.structs.replace(CURVE, frontiers=(msgspec.structs.replace(CURVE.frontiers[0], dropped=()),)),
         "the frontier output/normalised-e2e is not that of the points",
     ),
     "a point that counts": (with_point(findings=(Finding(code="drifting-or-so"),)), "not known to this version"),

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from curve_builder import ENDPOINT, PROFILE, curve, measured, plan, records
 
-from sweep.curve.check import inner_problems
+from sweep.curve.consistent_curve import problems
 from sweep.curve.merge import merge_repeats, merge_shards
 from sweep.curve.shards import add
 from sweep.curve.stored import histogram_of, table_of
@@ -72,9 +72,10 @@ def run(name: str, *points, **changes):
 
 
 def test_merged_shards_are_a_curve_that_holds() -> None:
-    merged = merge_shards([run("a", SHARDS[0], slos=(FAST,)), run("b", SHARDS[1], slos=(FAST,))])
+    honest = [measured(part, 2, slos=(FAST,), honest=True) for part in PARTS]
+    merged = merge_shards([run("a", honest[0], slos=(FAST,)), run("b", honest[1], slos=(FAST,))])
     assert [point.id for point in merged.points] == ["c4.0"]
-    assert list(inner_problems(merged)) == []
+    assert list(problems(merged)) == []
     assert merged.previous_digests == ("sha256:a", "sha256:b")
     assert table_of(merged.points[0]).n == sum(table_of(shard).n for shard in SHARDS[:2])
     assert jointcode.decode(merged.points[0].joint).failed == SHARDS[1].joint.failed
