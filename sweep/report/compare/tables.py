@@ -83,7 +83,7 @@ def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
     said = ""
     for verdict in compared.verdicts:
         title = titles[verdict.target]
-        p_values = () if brief else (_p(verdict.p_differs), _p(verdict.p_equivalent))
+        p_values = () if brief else (p_value(verdict.p_differs), p_value(verdict.p_equivalent))
         rows.append(
             (
                 title if title != said else "",
@@ -222,7 +222,7 @@ def _price(hour: float | None, token: float | None, currency: str | None) -> str
     return MISSING if hour is None else f"{quantity.significant(hour)}{unit} / acc. h"
 
 
-def _p(value: float | None) -> str:
+def p_value(value: float | None) -> str:
     return MISSING if value is None else f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 

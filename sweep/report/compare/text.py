@@ -28,12 +28,8 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     if unfair:
         yield Text("\n".join(unfair) + "\n", style="bold red")
     yield Text(words.answer(compared) + "\n", style="bold")
-    for table in (
-        tables.sides(compared),
-        tables.targets(compared),
-        tables.verdicts(compared, brief=True),
-        tables.loads(compared),
-    ):
+    brief = (tables.targets(compared, brief=True), tables.verdicts(compared, brief=True))
+    for table in (tables.sides(compared), *brief, tables.loads(compared)):
         if table is not None and table.rows:
             yield _drawn(table)
             yield Text()
