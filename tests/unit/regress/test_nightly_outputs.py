@@ -108,10 +108,6 @@ def test_the_same_history_is_drawn_the_same():
     assert draw() == draw()
 
 
-def test_one_night_can_be_drawn():
-    assert nightly_page.render(story(count=1)).count("<svg") == 3
-
-
 def test_percent():
     assert [percent(each) for each in (None, 0.0, -0.0001, -0.0523, 0.1)] == ["–", "0.0 %", "0.0 %", "−5.2 %", "+10.0 %"]
 
