@@ -74,7 +74,7 @@ class Settings:
     max_concurrency: int | None = None
     max_tokens: int | None = None
     seed: int = 0
-    workers: int = 1
+    workers: int | None = None  # None: what the plan's expected pace needs
     headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
     describe: Path | None = None
@@ -126,6 +126,7 @@ class Source(Protocol):
     """What cells are measured on."""
 
     def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint: ...
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None: ...
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
     def reachable(self) -> bool: ...
 
@@ -152,6 +153,7 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
         sweeps = [(plan, endpoints[_manner(plan.profile)]) for plan in plans]
         for plan, endpoint in sweeps:
             budget.require_context(plan.profile, endpoint)
+            source.fit(plan, endpoint)
         for plan, endpoint in sweeps:
             if not watch.planned(plan, endpoint, budget.expected(plan, endpoint)):
                 return []
@@ -180,6 +182,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
     )
     with _source(settings) as source:
         now = source.probe(*_manner(begun.header.plan.profile))
+        source.fit(begun.header.plan, now)
         changed = preflight.changes(endpoint, now)
         curve = _sweep(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)
     _judge([curve])
@@ -317,6 +320,9 @@ class _Live:
         from sweep.load import preflight
 
         return msgspec.structs.replace(preflight.probe(self.target, dialect, text, images, osl), simulated=self.simulated)
+
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None:
+        self.fleet.fit(plan, endpoint)
 
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
         return self.fleet.measure(cell, endpoint, run_id)

@@ -160,8 +160,11 @@ def run(
         bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
     ] = False,
     workers: Annotated[
-        int, typer.Option(metavar="N", min=1, hidden=True, rich_help_panel=HOW, help="client processes [1]")
-    ] = 1,
+        str,
+        typer.Option(
+            metavar="N", hidden=True, rich_help_panel=HOW, help="client processes [auto: by the plan's expected pace]"
+        ),
+    ] = "auto",
     virtual: Annotated[
         bool,
         typer.Option(
@@ -177,7 +180,7 @@ def run(
     Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
     """
     from sweep.cli.screen import watching
-    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint
+    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, worker_count
     from sweep.run import Settings
     from sweep.run import run as measure
 
@@ -201,7 +204,7 @@ def run(
         max_concurrency=max_concurrency,
         max_tokens=count(max_tokens, "--max-tokens"),
         seed=seed,
-        workers=workers,
+        workers=worker_count(workers),
         headers=tuple(header or ()),
         insecure=insecure,
         describe=describe,

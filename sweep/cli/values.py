@@ -41,6 +41,15 @@ def count(text: str | None, flag: str) -> int | None:
     return round(float(found[1]) * THOUSANDS[found[2]])
 
 
+def worker_count(text: str) -> int | None:
+    """A number of client processes; `auto` is None."""
+    if text.strip().lower() == "auto":
+        return None
+    if not text.strip().isdecimal() or not 1 <= int(text) <= 1024:
+        raise UsageError(f"--workers: expected a number from 1, got {text!r}", "for instance 2, or auto")
+    return int(text)
+
+
 def curve_file(text: str) -> Path:
     """A curve file, or the only one in a folder."""
     path = Path(text)

@@ -30,7 +30,7 @@ class RunSettings(Noun, frozen=True, kw_only=True):
     """How the run itself was set up, beside its plan. Never a key or a header value."""
 
     virtual: bool = False
-    workers: int = 1
+    workers: int | None = None  # as asked; None: sized by the plan
     max_tokens: int | None = None
 
 

@@ -15,19 +15,20 @@ import msgspec
 import numpy as np
 
 from sweep.errors import SweepError, UsageError
-from sweep.load.client import Target
+from sweep.load.client import Target, target_from
 from sweep.load.descriptors import raise_limit
 from sweep.load.health import merged
 from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard, joined, records_of
-from sweep.model import Cell, Endpoint, Health, Outcome, TokenSource
+from sweep.load.sizing import calibrate, cores, require_room, workers_for, workers_to_hold
+from sweep.model import Cell, Endpoint, Health, Outcome, Plan, TokenSource
 from sweep.plan.arrival import OPEN
+from sweep.plan.budget import busiest
 from sweep.records import EMPTY, Records, concat, from_rows
 
 CLOSE_S = 1.5
 START_S = 30.0
 BEGIN_NS = 40_000_000  # from the order to the first request: time for every worker to prepare
-SPARE_DESCRIPTORS = 64
 # `-c` instead of multiprocessing's spawn: that would import the caller's main module anew in every worker.
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(*json.loads(sys.argv[1]))"
 
@@ -50,7 +51,8 @@ class _Worker:
     connection: Connection
     roll: Roll
     open: Records = EMPTY
-    ended: int = 0  # requests of this cell that it has reported as ended
+    ended: int = 0  # requests of this cell that it has reported as ended, and the chunks they had
+    events: int = 0
     health: Health | None = None
     ready: bool = False
 
@@ -77,6 +79,8 @@ class Running:
 
     workers: dict[int, _Worker]
     columns: dict[str, int]
+    begin_ns: int
+    sustained: float | None = None  # events/s that a worker can take
     busy: set[int] = field(default_factory=set)
     lost: int = 0  # workers that died
 
@@ -131,13 +135,22 @@ class Running:
             still = records_of(report.open, **columns)
             worker.open = joined(worker.open, still.replace(outcome=np.full(len(still), None, object)))
             worker.ended += len(done)
-            at_ns, worker.health = report.at_ns, report.health
+            worker.events += int(done["chunks"].sum())
+            at_ns = report.at_ns
+            worker.health = self._observed(report.health, worker.events, at_ns)
             if report.last:
                 self.busy.discard(number)
         last = not self.busy
         health = self._health() if last else None
         in_flight = concat([each.open for each in self.workers.values()])
         return Batch(number, at_ns, done, in_flight, last, health)
+
+    def _observed(self, health: Health | None, events: int, now_ns: int) -> Health | None:
+        """With the worker's pace against what it sustains, where that is known."""
+        if health is None or self.sustained is None:
+            return health
+        seconds = max(now_ns - self.begin_ns, 1) / 1e9
+        return msgspec.structs.replace(health, calibrated_share=events / seconds / self.sustained)
 
     def _health(self) -> Health:
         """Of the workers that lived to tell."""
@@ -173,10 +186,13 @@ def _spawn() -> _Worker:
 class Fleet:
     """Worker processes for one target, as a context manager."""
 
-    def __init__(self, target: Target, workers: int = 1) -> None:
+    def __init__(self, target: Target, workers: int | None = 1) -> None:
+        """`workers` None: one, and as many more as the plans told to `fit` need."""
         self._target = target
+        self._sizes_itself = workers is None
+        self._sustained: float | None = None  # events/s of one worker, once that had to be known
         self._descriptors = raise_limit()
-        self._workers = {number: _spawn() for number in range(workers)}
+        self._workers = {number: _spawn() for number in range(workers or 1)}
         self._running: Running | None = None
 
     def __enter__(self) -> Fleet:
@@ -184,6 +200,24 @@ class Fleet:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None:
+        """Grows to what the plan's pace needs. UsageError when this machine has no room for its connections."""
+        connections, events_per_s = busiest(plan, endpoint)
+        require_room(connections, cores() if self._sizes_itself else self.workers, self._descriptors)
+        if self._sizes_itself:
+            wanted = max(workers_for(events_per_s, self._one_sustains), workers_to_hold(connections, self._descriptors))
+            for number in range(self.workers, wanted):
+                self._workers[number] = _spawn()
+
+    @property
+    def workers(self) -> int:
+        return len(self._workers)
+
+    def _one_sustains(self) -> float:
+        if self._sustained is None:
+            self._sustained = calibrate(lambda url: Fleet(target_from(url, environ={})))
+        return self._sustained
 
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
         """Starts the cell at once. UsageError when this machine cannot carry its load."""
@@ -194,7 +228,7 @@ class Fleet:
             if worker.process.poll() is not None or worker.connection.closed:
                 worker.close()
                 self._workers[number] = _spawn()
-        self._await_ready()
+        self.await_ready()
         busy = set()
         begin_ns = monotonic_ns() + BEGIN_NS
         for number, worker in self._workers.items():
@@ -207,17 +241,22 @@ class Fleet:
                 worker=number,
                 workers=len(self._workers),
             )
-            worker.open, worker.ended, worker.health = EMPTY, 0, None
+            worker.open, worker.ended, worker.events, worker.health = EMPTY, 0, 0, None
             worker.roll.restart()
             if cell.load.kind in OPEN or shard.slots:
                 worker.order(Order(command="measure", shard=shard))
                 busy.add(number)
         self._running = Running(
-            {number: self._workers[number] for number in busy}, {"cell": cell.index, "repeat": cell.repeat}, busy
+            {number: self._workers[number] for number in busy},
+            {"cell": cell.index, "repeat": cell.repeat},
+            begin_ns,
+            self._sustained,
+            busy,
         )
         return self._running
 
-    def _await_ready(self) -> None:
+    def await_ready(self) -> None:
+        """Returns when every worker has started."""
         for worker in self._workers.values():
             while not worker.ready:
                 try:
@@ -233,12 +272,8 @@ class Fleet:
             raise UsageError(f"{load.kind} load cannot be driven", f"use closed, {', '.join(OPEN)}")
         if load.kind == "closed" and (load.level < 1 or load.level != round(load.level)):
             raise UsageError(f"a closed loop of {load.level:g} slots", "give a whole number, 1 or more")
-        needed = load.level / len(self._workers) + SPARE_DESCRIPTORS
-        if load.kind == "closed" and self._descriptors is not None and needed > self._descriptors:
-            raise UsageError(
-                f"{load.level:g} connections need more descriptors than this machine allows ({self._descriptors})",
-                "raise the hard limit (ulimit -Hn)",
-            )
+        if load.kind == "closed":
+            require_room(load.level, len(self._workers), self._descriptors)
 
     def close(self) -> None:
         """Ends every worker, within `CLOSE_S` and a little."""

@@ -117,6 +117,7 @@ def merged(parts: Sequence[Health]) -> Health | None:
         clock_steps=total("clock_steps"),
         connections=total("connections"),
         keep_alive=all(part.keep_alive for part in parts),
+        calibrated_share=worst("calibrated_share"),
         read_bytes_max=max(part.read_bytes_max or 0 for part in parts) or None,
         workers=len(parts),
     )

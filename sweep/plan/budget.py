@@ -25,6 +25,7 @@ SHORTEST_WINDOW_S = 20.0
 PREFILL_SHARE = 1 / 64
 DECODE_SHARE = 1 / 50
 P99 = 5000  # requests that make a p99
+REQUEST_EVENTS = 5  # what sending a request and ending it costs the client, in events
 PRECISION = 0.5  # of what a budget holds beyond the shortest cells
 
 
@@ -93,6 +94,22 @@ def extra_s(plan: Plan, level: float, endpoint: Endpoint | None, requests: int) 
         return None
     e2e_s, rate = _steady(plan, level, *pace)
     return max(0.0, requests / rate - _window_s(plan, e2e_s, rate))
+
+
+def busiest(plan: Plan, endpoint: Endpoint | None) -> tuple[float, float]:
+    """(connections, events/s) that the plan's heaviest load asks of the client; no events/s while the pace is unknown.
+
+    An event is a token of a stream, or an answer that comes as a whole. A request costs the client about five of them.
+    """
+    levels = plan.grid or doubling(plan.max_concurrency)
+    pace = _pace(endpoint)
+    if pace is None:
+        return (0.0 if plan.kind in OPEN else max(levels), 0.0)
+    streamed = endpoint is not None and endpoint.unit == "tokens"
+    events = REQUEST_EVENTS + (lengths.expected(plan.profile.osl) if streamed else 1.0)
+    steady = [_steady(plan, level, *pace) for level in levels]
+    connections = max(e2e_s * rate for e2e_s, rate in steady)
+    return connections, events * max(rate for _, rate in steady)
 
 
 def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence[float], spent_s: float) -> float | None:

@@ -17,7 +17,7 @@ import numpy as np
 import sweep
 from sweep import dialect as dialects
 from sweep.errors import UsageError
-from sweep.model import Calibration, Cell, Endpoint, Health, Images, Outcome
+from sweep.model import Calibration, Cell, Endpoint, Health, Images, Outcome, Plan
 from sweep.plan import arrival, lengths, start
 from sweep.plan.opening import Opening
 from sweep.records import Records, from_rows
@@ -59,6 +59,9 @@ class Source:
 
     def reachable(self) -> bool:
         return True
+
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None:
+        """Virtual clients have room for everything."""
 
     def measure(self, cell: Cell, endpoint: Endpoint | None = None, run_id: str = "") -> Running:
         """The cell, under way. UsageError for a load that cannot be driven."""

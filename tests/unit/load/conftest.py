@@ -14,6 +14,8 @@ import pytest
 
 from sweep import dialect
 from sweep.dialect.sse import frame
+from sweep.load.client import target_from
+from sweep.load.fleet import Fleet
 from sweep.model import Usage
 
 CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed for localhost, with its key
@@ -23,6 +25,11 @@ class Server:
     """An OpenAI-like server whose traits a test sets; it counts what it was sent."""
 
     def __init__(self) -> None:
+        self.port = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """As new: an ordinary server that was asked nothing yet."""
         self.ttft_s = 0.005
         self.itl_s = 0.002
         self.usage = True
@@ -37,7 +44,6 @@ class Server:
         self.tokens_per_chunk = 1
         self.asked: list[tuple[str, dict[str, str], bytes]] = []
         self.answers = 0
-        self.port = 0
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -158,3 +164,13 @@ def serve() -> Iterator[Callable[..., str]]:
 @pytest.fixture
 def server() -> Server:
     return Server()
+
+
+@pytest.fixture(scope="session")
+def fleets() -> Iterator[tuple[Server, dict[int, Fleet]]]:
+    """A server and fleets of one and of two workers for it, as starting workers takes longer than most tests."""
+    server = Server()
+    with running(server) as url:
+        target = target_from(url, environ={})
+        with Fleet(target, 1) as one, Fleet(target, 2) as two:
+            yield server, {1: one, 2: two}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections import Counter
@@ -19,6 +17,30 @@ from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profi
 from sweep.records import Records, concat
 
 PROFILE = Profile(name="t", title="t", isl=Length(mean=30), osl=Length(mean=6), dialect="chat")
+
+
+@pytest.fixture
+def server(fleets):
+    shared = fleets[0]
+    shared.reset()
+    return shared
+
+
+@pytest.fixture
+def workers():
+    return 1
+
+
+@pytest.fixture
+def fleet(fleets, workers):
+    return fleets[1][workers]
+
+
+@pytest.fixture
+def known(fleets):
+    """The endpoint that the fleets measure, as preflight would describe it."""
+    url = f"http://localhost:{fleets[0].port}"
+    return lambda **traits: endpoint(url, **traits)
 
 
 def cell(kind: str = "closed", level: float = 3, first: int = 0, **limits: float) -> Cell:
@@ -47,13 +69,11 @@ def drive(running, *, seconds: float, end: str = "finish") -> tuple[list[Batch],
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(serve, server, workers: int) -> None:
-    url = serve(server)
-    with Fleet(target_from(url, environ={}), workers) as fleet:
-        batches, done, told = drive(fleet.measure(cell(first=100), endpoint(url), "run"), seconds=0.5)
+def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(fleet, known, workers: int) -> None:
+    batches, done, told = drive(fleet.measure(cell(first=100), known(), "run"), seconds=0.5)
     outcomes = Counter(done["outcome"].tolist())
     assert set(outcomes) <= {"ok", "cut", "unsent"}
-    assert outcomes["ok"] > 10
+    assert outcomes["ok"] > 3
     requests = done["request"]
     assert len(np.unique(requests)) == len(requests)
     assert requests.min() >= 100
@@ -72,10 +92,8 @@ def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(serve, server, wor
     assert health.stamp_source == "kernel"
 
 
-def test_rows_say_what_happened(serve, server) -> None:
-    url = serve(server)
-    with Fleet(target_from(url, environ={})) as fleet:
-        batches, done, _ = drive(fleet.measure(cell(), endpoint(url), "run7"), seconds=0.5)
+def test_rows_say_what_happened(server, fleet, known) -> None:
+    batches, done, _ = drive(fleet.measure(cell(), known(), "run7"), seconds=0.5)
     ok = done.where(done["outcome"] == "ok")
     assert np.all(ok["isl"] == ok["isl_asked"])
     assert np.all(ok["osl"] == 6)
@@ -92,11 +110,9 @@ def test_rows_say_what_happened(serve, server) -> None:
     assert all(outcome is None for batch in batches for outcome in batch.open["outcome"])
 
 
-def test_open_snapshots_hold_the_chunks_so_far(serve, server) -> None:
-    url = serve(server)
+def test_open_snapshots_hold_the_chunks_so_far(server, fleet, known) -> None:
     server.itl_s = 0.3
-    with Fleet(target_from(url, environ={})) as fleet:
-        batches, done, _ = drive(fleet.measure(cell(level=1), endpoint(url), "run"), seconds=1.2, end="abort")
+    batches, done, _ = drive(fleet.measure(cell(level=1), known(), "run"), seconds=1.2, end="abort")
     seen = [int(batch.open["chunks"][0]) for batch in batches if len(batch.open)]
     assert seen == sorted(seen)
     assert max(seen) >= 2
@@ -106,8 +122,9 @@ def test_open_snapshots_hold_the_chunks_so_far(serve, server) -> None:
 
 
 def test_abort_and_leaving_are_quick(serve, server) -> None:
-    url = serve(server)
-    server.hangs_after = 0
+    silent = type(server)()
+    silent.hangs_after = 0
+    url = serve(silent)
     with Fleet(target_from(url, environ={})) as fleet:
         running = fleet.measure(cell(), endpoint(url), "run")
         next(iter(running))
@@ -119,50 +136,40 @@ def test_abort_and_leaving_are_quick(serve, server) -> None:
     assert time.monotonic() - began < 2
 
 
-def test_cells_follow_one_another_on_the_same_workers(serve, server) -> None:
-    url = serve(server)
-    with Fleet(target_from(url, environ={})) as fleet:
-        first = drive(fleet.measure(cell(), endpoint(url), "run"), seconds=0.3)[1]
-        began = time.monotonic()
-        running = fleet.measure(cell(level=2, first=1000), endpoint(url), "run")
-        second = drive(running, seconds=0.3)[1]
-        assert time.monotonic() - began < 2
+def test_cells_follow_one_another_on_the_same_workers(server, fleet, known) -> None:
+    first = drive(fleet.measure(cell(), known(), "run"), seconds=0.3)[1]
+    began = time.monotonic()
+    running = fleet.measure(cell(level=2, first=1000), known(), "run")
+    second = drive(running, seconds=0.3)[1]
+    assert time.monotonic() - began < 2
     assert first["request"].max() < 1000 <= second["request"].min()
 
 
-def test_a_silent_server_times_out_and_the_load_goes_on(serve, server) -> None:
-    url = serve(server)
+def test_a_silent_server_times_out_and_the_load_goes_on(server, fleet, known) -> None:
     server.hangs_after = 4
-    with Fleet(target_from(url, environ={})) as fleet:
-        _, done, _ = drive(fleet.measure(cell(idle_timeout_s=0.3), endpoint(url), "run"), seconds=0.7)
+    _, done, _ = drive(fleet.measure(cell(idle_timeout_s=0.3), known(), "run"), seconds=0.7)
     outcomes = Counter(done["outcome"].tolist())
     assert outcomes["ok"] == 4
     assert outcomes["timeout_idle"] >= 3
 
 
-def test_a_slow_drip_ends_at_its_deadline(serve, server) -> None:
-    url = serve(server)
+def test_a_slow_drip_ends_at_its_deadline(server, fleet, known) -> None:
     server.itl_s = 0.2
-    with Fleet(target_from(url, environ={})) as fleet:
-        _, done, _ = drive(fleet.measure(cell(deadline_s=0.5), endpoint(url), "run"), seconds=0.6)
+    _, done, _ = drive(fleet.measure(cell(deadline_s=0.5), known(), "run"), seconds=0.6)
     assert Counter(done["outcome"].tolist())["timeout_deadline"] >= 3
 
 
-def test_a_server_that_refuses_everything_is_not_hammered(serve, server) -> None:
-    url = serve(server)
+def test_a_server_that_refuses_everything_is_not_hammered(server, fleet, known) -> None:
     server.fails_every = 1
-    with Fleet(target_from(url, environ={})) as fleet:
-        _, done, _ = drive(fleet.measure(cell(level=2), endpoint(url), "run"), seconds=0.5)
+    _, done, _ = drive(fleet.measure(cell(level=2), known(), "run"), seconds=0.5)
     assert set(done["outcome"]) == {"http_error"}
     assert len(done) <= 2 * 7  # 10, 20, … 320 ms apart
 
 
-def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(serve, server) -> None:
-    url = serve(server)
+def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(server, fleet, known) -> None:
     server.length = 4
-    with Fleet(target_from(url, environ={})) as fleet:
-        strict = drive(fleet.measure(cell(), endpoint(url, osl_honoured=True), "run"), seconds=0.3)[1]
-        free = drive(fleet.measure(cell(), endpoint(url, osl_honoured=False), "run"), seconds=0.3)[1]
+    strict = drive(fleet.measure(cell(), known(osl_honoured=True), "run"), seconds=0.3)[1]
+    free = drive(fleet.measure(cell(), known(osl_honoured=False), "run"), seconds=0.3)[1]
     assert "wrong_length" in strict["outcome"]
     assert "ok" not in strict["outcome"]
     assert "ok" in free["outcome"]
@@ -170,10 +177,8 @@ def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(serve,
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_open_loop_sends_when_planned(serve, server, workers: int) -> None:
-    url = serve(server)
-    with Fleet(target_from(url, environ={}), workers) as fleet:
-        _, done, told = drive(fleet.measure(cell("constant", 100), endpoint(url), "run"), seconds=0.5)
+def test_an_open_loop_sends_when_planned(fleet, known, workers: int) -> None:
+    _, done, told = drive(fleet.measure(cell("constant", 100), known(), "run"), seconds=0.5)
     done = done.where(np.argsort(done["request"]))
     planned = done["planned_ns"][done["worker"] == 0]
     assert np.allclose(np.diff(planned), workers * 1e7, atol=2)
@@ -182,29 +187,37 @@ def test_an_open_loop_sends_when_planned(serve, server, workers: int) -> None:
     assert done["request"][before].tolist() == list(range(before.sum()))
 
 
-def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(serve, server) -> None:
-    url = serve(server)
-    server.itl_s = 0.5
-    with Fleet(target_from(url, environ={}), 2) as fleet:
-        running = fleet.measure(cell(level=4), endpoint(url), "run")
-        done, killed = [], False
-        for batch in running:
-            done.append(batch.done)
-            if not killed and len(batch.open) == 4:
-                os.kill(running.workers[0].process.pid, signal.SIGKILL)
-                killed = True
-            elif killed:
-                running.abort()
-        records = concat(done)
-        assert records["outcome"].tolist() == ["cut"] * 4
-        assert sorted(records["error"]) == ["the cell ended"] * 2 + ["the worker died"] * 2
-        server.itl_s = 0
-        _, after, _ = drive(fleet.measure(cell(level=4, first=50), endpoint(url), "run"), seconds=0.3)
-        assert set(after["worker"]) == {0, 1}
+@pytest.mark.parametrize("workers", [2])
+def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(server, fleet, known, workers: int) -> None:
+    server.itl_s = 0
+    running = fleet.measure(cell(level=4), known(), "run")
+    batches: list[Batch] = []
+    for batch in running:
+        batches.append(batch)
+        if len(batches) == workers + 1:
+            time.sleep(0.2)  # so that there are requests it has not reported
+            running.workers[0].process.kill()
+            running.workers[0].process.wait()
+        elif len(batches) > workers + 1:
+            running.abort()
+    done = concat([batch.done for batch in batches])
+    dead = done.where(done["worker"] == 0)
+    assert sorted(dead["request"]) == list(range(0, 2 * len(dead), 2))
+    seen = {int(headers["x-request-id"].partition("-")[0]) for _, headers, _ in server.asked if "x-request-id" in headers}
+    assert seen <= set(done["request"].tolist())
+    given_up = dead.where(dead["error"] == "the worker died")
+    assert len(given_up) > 2
+    assert set(given_up["outcome"]) == {"cut"}
+    assert np.all(dead.present("planned_ns"))
+    health = batches[-1].health
+    assert health is not None
+    assert (health.workers, health.workers_lost) == (1, 1)
+    _, after, _ = drive(fleet.measure(cell(level=4, first=50), known(), "run"), seconds=0.3)
+    assert set(after["worker"]) == {0, 1}
 
 
 def test_tls_and_no_keep_alive(serve, server) -> None:
-    url = serve(server, tls=True)
+    url = serve(type(server)(), tls=True)
     with Fleet(target_from(url, insecure=True, environ={})) as fleet:
         batches, done, _ = drive(fleet.measure(cell(), endpoint(url, keep_alive=False), "run"), seconds=0.6)
     ok = done.where(done["outcome"] == "ok")
@@ -219,9 +232,7 @@ def test_tls_and_no_keep_alive(serve, server) -> None:
     assert health.connections >= len(ok)
 
 
-def test_loads_that_cannot_be_driven(serve, server) -> None:
-    url = serve(server)
-    with Fleet(target_from(url, environ={})) as fleet:
-        for bad in (cell("trace", 1), cell(level=0), cell(level=2.5), cell(level=10_000_000)):
-            with pytest.raises(UsageError):
-                fleet.measure(bad, endpoint(url), "run")
+def test_loads_that_cannot_be_driven(server, fleet, known) -> None:
+    for bad in (cell("trace", 1), cell(level=0), cell(level=2.5), cell(level=10_000_000)):
+        with pytest.raises(UsageError):
+            fleet.measure(bad, known(), "run")
