@@ -122,12 +122,20 @@ function drawUnder(svg, curve, x, y, clip, options, height) {
 
 function drawPoint(group, curve, point, x, y, options) {
   const [u, v] = [x.at(point.x), y.at(point.y)];
-  const names = ["point", point.disqualified ? "hollow" : "", point.few ? "few" : "", options.chosen.has(`${curve.label} ${point.level}`) ? "chosen" : ""];
-  const node = shape("g", { class: names.filter(Boolean).join(" "), tabindex: -1, role: "img", transform: `translate(${u.toFixed(1)} ${v.toFixed(1)})` }, group);
+  const names = ["point", point.disqualified ? "hollow" : "", point.few ? "few" : ""].filter(Boolean).join(" ");
+  const node = shape("g", { class: names, tabindex: -1, role: "img", transform: `translate(${u.toFixed(1)} ${v.toFixed(1)})` }, group);
   node.setAttribute("aria-label", options.describe(curve, point));
-  if (options.chosen.has(`${curve.label} ${point.level}`)) shape("circle", { r: 10, class: "ring" }, node);
   mark(MARKS[curve.place % MARKS.length], node);
   return { x: u, y: v, curve, point, node };
+}
+
+/** A ring around the points of the loads chosen, `label level` each. */
+function ringChosen(placed, chosen) {
+  for (const { curve, point, node } of placed) {
+    const [wanted, ring] = [chosen.has(`${curve.label} ${point.level}`), node.querySelector(".ring")];
+    if (ring && !wanted) ring.remove();
+    if (wanted && !ring) node.prepend(shape("circle", { r: 10, class: "ring" }));
+  }
 }
 
 /** Each side has a mark of its own, so that colour is never needed to tell them apart. */
@@ -151,13 +159,12 @@ function labelCurves(svg, curves, placed, x, y, width) {
       for (const [dx, dy] of [[10, -10], [10, 18], [-10 - reach, 18], [-10 - reach, -10]]) {
         const [left, base] = [x.at(u) + dx, y.at(v) + dy];
         if (left < MARGIN.left || left + reach > width || base < 24) continue;
-        const room = Math.min(
-          60,
-          ...taken.map(([a, b, owner]) => {
-            const gap = Math.hypot(Math.max(left - a, 0, a - left - reach), Math.max(base - 11 - b, 0, b - base - 3));
-            return owner === curve ? gap * 4 : gap;
-          }),
-        );
+        let room = 60 ** 2;
+        for (const [a, b, owner] of taken) {
+          const [aside, above] = [Math.max(left - a, 0, a - left - reach), Math.max(base - 11 - b, 0, b - base - 3)];
+          const gap = (aside * aside + above * above) * (owner === curve ? 16 : 1);
+          if (gap < room) room = gap;
+        }
         if (!best || room > best.room) best = { left, base, room };
       }
     }

@@ -59,6 +59,7 @@ function redraw() {
   const yLabel = axis.y_label.replace(/\[.*\]$/, `[${rateUnit()}]`);
   placed = drawChart(byId("chart"), curvesShown(), { ...state, xLabel: axis.x_label, yLabel, describe, many: shown.sides.length > 1 });
   if (placed.length) placed[0].node.setAttribute("tabindex", 0);
+  ringChosen(placed, state.chosen);
   hideDetails();
 }
 
@@ -302,9 +303,8 @@ function everything() {
 
 /** New bounds move the rings at most. */
 function rejudge() {
-  const before = [...state.chosen].join();
   judgeAll();
-  if ([...state.chosen].join() !== before) redraw();
+  ringChosen(placed, state.chosen);
 }
 
 function listen() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Served, Verdict
@@ -50,17 +51,17 @@ def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: 
 
 
 def _by_how_much(compared: Comparison, of: Measure, label: str) -> str:
-    """`, 0.70 to 0.75× the cost per token`, over all targets and rivals where this side wins."""
+    """`, 0.70 to 0.75× the cost per token`: over the targets where this side wins, against its closest rival there."""
     what = "cost per token" if of == "cost" else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
-    ratios = [
-        verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value
-        for verdict in compared.verdicts
-        if verdict.of == of and winner(verdict) == label and verdict.ratio.value
-    ]
-    if not ratios:
+    closest: dict[str, float] = {}
+    for verdict in compared.verdicts:
+        if verdict.of == of and winner(verdict) == label and verdict.ratio.value:
+            ratio = verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value
+            closest[verdict.target] = min(ratio, closest.get(verdict.target, ratio), key=lambda value: abs(math.log(value)))
+    if not closest:
         return ""
-    low, high = (quantity.significant(value) for value in (min(ratios), max(ratios)))
-    return f", {low if low == high else f'{low} to {high}'}× the {what}"
+    low, high = (quantity.significant(value) for value in (min(closest.values()), max(closest.values())))
+    return f", {low if low == high else f'{low} to {high}'}× the {what}{' of the next' if len(compared.sides) > 2 else ''}"
 
 
 def decisive(compared: Comparison) -> Measure:
@@ -109,11 +110,20 @@ def _at(compared: Comparison, each: Answer) -> str:
     per = {label: 1 / count if compared.basis == "accelerator" else 1.0 for label, count in counts.items()}
     said = "; ".join(f"{served.label} {delivered(served, per[served.label], compared)}" for served in each.served)
     verdicts = [
-        f"{'Cost of ' if verdict.of == 'cost' else ''}{verdict.a}/{verdict.b} {names.ratio(verdict.ratio)}: {call(verdict)}"
-        for verdict in compared.verdicts
-        if verdict.target == each.target.name and verdict.ratio.value is not None
+        verdict for verdict in compared.verdicts if verdict.target == each.target.name and verdict.ratio.value is not None
     ]
-    return ". ".join([f"At {names.target(each.target, compared)}: {said}", *verdicts]) + "."
+    if len(compared.sides) > 2:
+        own = [verdict for verdict in verdicts if verdict.of == decisive(compared)]
+        told = [
+            ", ".join(f"{_pair(verdict)} {quantity.significant(verdict.ratio.value)}× ({call(verdict)})" for verdict in own)
+        ]
+    else:
+        told = [f"{_pair(verdict)} {names.ratio(verdict.ratio)}: {call(verdict)}" for verdict in verdicts]
+    return ". ".join([f"At {names.target(each.target, compared)}: {said}", *filter(None, told)]) + "."
+
+
+def _pair(verdict: Verdict) -> str:
+    return f"{'cost of ' if verdict.of == 'cost' else ''}{verdict.a}/{verdict.b}"
 
 
 def delivered(served: Served, per: float, compared: Comparison) -> str:
