@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: setup sweep test check e2e bench examples docs clean
+.PHONY: setup sweep test check e2e nightly bench examples docs clean
 
 setup: $(VENV)/.ready
 
@@ -25,6 +25,9 @@ check: setup            ## formatting, lint, types
 
 e2e: setup              ## whole sweeps against live servers, pages in a browser
 	$(BIN)/pytest tests/e2e tests/browser -rs
+
+nightly: setup          ## one night of the simulated endpoint, added to reports/nightly and judged
+	$(BIN)/sweep run --endpoint sim --profile demo --grid 1,2,4,8,16 --duration 3s --gate reports/nightly --yes
 
 bench: setup            ## benchmarks; they print tables and never fail the suite
 	$(BIN)/python -m bench

@@ -58,6 +58,15 @@ def publish(histories: Sequence[History], outputs: Outputs, *, strict: bool = Fa
         print(f"page: {written['index']}", file=sys.stderr)
 
 
+def tonight(curves: Sequence[Curve], folder: Path, outputs: Outputs) -> int:
+    """Adds tonight's curves to the history in `folder` and judges it. The exit code is that of `sweep regress`."""
+    from sweep.curve import regress
+
+    histories = [regress.gate(folder, curve) for curve in curves]
+    publish(histories, outputs)
+    return regress.exit_code(histories)
+
+
 def again(history: History, rules: Rules, endpoint: str, folder: Path, *, restarted: bool, headers: tuple[str, ...]) -> History:
     """The history after its suspect loads, and no others, were measured again."""
     from sweep.curve.regress import remeasured, suspect_loads

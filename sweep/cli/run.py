@@ -156,6 +156,21 @@ def run(
             help="attach what `sweep selftest --json` said on this machine",
         ),
     ] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            hidden=True,
+            rich_help_panel=WHERE,
+            help="add the curve to this history and judge it, as `sweep regress DIR` does; exit 1 on a confirmed regression",
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=WHERE, help="with --gate: JUnit XML")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=WHERE, help="with --gate: Markdown, appended")
+    ] = None,
     keep_chunks: Annotated[
         bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
     ] = False,
@@ -174,11 +189,12 @@ def run(
             help="simulated endpoint in simulated time: seconds instead of minutes",
         ),
     ] = False,
-) -> None:
+) -> int:
     """Measure an endpoint over a grid of loads.
 
     Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
     """
+    from sweep.cli.nightly import Outputs, tonight
     from sweep.cli.screen import watching
     from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, worker_count
     from sweep.run import Settings
@@ -217,4 +233,5 @@ def run(
         virtual=virtual,
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
-        measure(settings, watch)
+        curves = measure(settings, watch)
+    return tonight(curves, gate, Outputs(pages=gate, junit=junit, summary=summary)) if gate and curves else 0
