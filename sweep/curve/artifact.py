@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from sweep.curve.files import write_atomically
+from sweep.curve.stored import rows_and_bytes
 from sweep.errors import ArtifactError
 from sweep.model import SCHEMA, Curve, Point
 
@@ -31,12 +32,14 @@ DIGITS = 9
 LINE_WIDTH = 120
 FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")  # no path, no markup
 
-# What an honest file never reaches; checked before anything is parsed.
+# What an honest file never reaches; the first four are checked before anything is parsed.
 MAX_BYTES = 32 << 20
 MAX_CONTAINERS = 200_000
 MAX_VALUES = 1_000_000
 MAX_DEPTH = 32
 MAX_POINTS = 1_000
+MAX_ROWS = 1 << 22  # of all joint tables
+MAX_UNPACKED = 32 << 20  # bytes of all histograms
 
 
 def to_json(curve: Curve) -> bytes:
@@ -86,6 +89,9 @@ def loads(raw: bytes, name: str = "-") -> Curve:
         raise ArtifactError(f"{name}: {error}", "this is not a complete curve file; get the original") from error
     if len(curve.points) > MAX_POINTS:
         raise ArtifactError(f"{name}: {len(curve.points)} points, more than any sweep measures", "get the original")
+    rows, unpacked = rows_and_bytes(curve.points)
+    if rows > MAX_ROWS or unpacked > MAX_UNPACKED:
+        raise ArtifactError(f"{name}: its tables unpack to more than any sweep measures", "get the original")
     if not FILE_NAME.fullmatch(curve.name):
         raise ArtifactError(f"{name}: $.name is not a file name", "a name has letters, digits and . _ - only")
     return curve

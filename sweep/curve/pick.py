@@ -133,29 +133,57 @@ def _overall(verdicts: Sequence[Verdict3]) -> Verdict3:
 
 def judged(level: float, repeats: Sequence[Point], slo: Slo) -> Judged:
     """The repeats of one load, counted together."""
-    tables = [table for table in map(table_of, repeats) if table is not None]
     cohort = sum(point.cohort for point in repeats)
     names, load = tuple(point.id for point in repeats), repeats[0].load
-    if len(tables) < len(repeats) or cohort == 0:
+    asked = [slo.bounds, *((bound,) for bound in slo.bounds)]
+    counted = [_counted(point, asked) for point in repeats]
+    known = [one for one in counted if one is not None]
+    if len(known) < len(counted) or cohort == 0:
         unknown = Estimate(value=None, few=True)
         return Judged(level, load, names, "undecided", cohort, None, None, unknown, unknown, unknown)
-    kept = _good(tables, slo.bounds)
-    attainment = _share(kept, repeats, slo.bounds)
-    verdicts = tuple(_verdict(_good(tables, [bound]), repeats, bound) for bound in slo.bounds)
+    together, *apart = (_together(brackets) for brackets in zip(*(one.kept for one in known), strict=True))
+    attainment = _share(together, repeats, slo.bounds)
+    verdicts = tuple(_verdict(kept, repeats, bound) for kept, bound in zip(apart, slo.bounds, strict=True))
     seconds = [point.window.seconds for point in repeats if point.window is not None]
     per_s = cohort / sum(seconds) if len(seconds) == len(repeats) and sum(seconds) > 0 else None
-    requests, least, most = _scaled(attainment, per_s), *_tokens_each(tables, kept)
+    requests = _scaled(attainment, per_s)
     return Judged(
         level=level,
         load=load,
         points=names,
         verdict=goodput.all_of(verdicts),
         cohort=cohort,
-        good=(kept.low, kept.high),
-        good_tokens=(kept.tokens_low, kept.tokens_high),
+        good=(together.low, together.high),
+        good_tokens=(together.tokens_low, together.tokens_high),
         attainment=attainment,
         goodput_req_per_s=requests,
-        goodput_tok_per_s=_in_tokens(requests, least, most),
+        goodput_tok_per_s=_in_tokens(requests, together, known),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What a joint table says: answers, their tokens, and what of them keeps each set of bounds asked for."""
+
+    n: int
+    tokens: int
+    kept: list[joint.Bracket]
+
+
+def _counted(point: Point, asked: Sequence[Sequence[Bound]]) -> _Counted | None:
+    """None where the point has no table. Tables are large: one at a time is held."""
+    table = table_of(point)
+    if table is None:
+        return None
+    return _Counted(table.n, table.total_tokens, [joint.good(table, bounds) for bounds in asked])
+
+
+def _together(brackets: Sequence[joint.Bracket]) -> joint.Bracket:
+    return joint.Bracket(
+        low=sum(one.low for one in brackets),
+        high=sum(one.high for one in brackets),
+        tokens_low=sum(one.tokens_low for one in brackets),
+        tokens_high=sum(one.tokens_high for one in brackets),
     )
 
 
@@ -184,16 +212,6 @@ def _crossing(places: Sequence[Vertex], below: float, above: float, limit: float
         middle = math.sqrt(below * above)
         below, above = (middle, above) if value(middle) <= limit else (below, middle)
     return below
-
-
-def _good(tables: Sequence[joint.Joint], bounds: Sequence[Bound]) -> joint.Bracket:
-    brackets = [joint.good(table, bounds) for table in tables]
-    return joint.Bracket(
-        low=sum(one.low for one in brackets),
-        high=sum(one.high for one in brackets),
-        tokens_low=sum(one.tokens_low for one in brackets),
-        tokens_high=sum(one.tokens_high for one in brackets),
-    )
 
 
 def _verdict(kept: joint.Bracket, repeats: Sequence[Point], bound: Bound) -> Verdict3:
@@ -239,17 +257,12 @@ def _scaled(share: Estimate, per_s: float | None) -> Estimate:
     return Estimate(value=share.value * per_s, low=share.low * per_s, high=share.high * per_s, n=share.n, few=share.few)
 
 
-def _tokens_each(tables: Sequence[joint.Joint], kept: joint.Bracket) -> tuple[float, float]:
-    """Tokens of a good answer, at least and at most; where none is good, those of any answer."""
-    if kept.low and kept.high:
-        return kept.tokens_low / kept.low, max(kept.tokens_low / kept.low, kept.tokens_high / kept.high)
-    n = sum(table.n for table in tables)
-    mean = sum(table.total_tokens for table in tables) / n if n else 0.0
-    return mean, mean
-
-
-def _in_tokens(requests: Estimate, least: float, most: float) -> Estimate:
-    """Tokens per second; nothing where nobody counted tokens."""
+def _in_tokens(requests: Estimate, kept: joint.Bracket, counted: Sequence[_Counted]) -> Estimate:
+    """Tokens per second at the tokens of a good answer (of any, where none is good); null where nobody counted tokens."""
+    n = sum(one.n for one in counted)
+    mean = sum(one.tokens for one in counted) / n if n else 0.0
+    least = kept.tokens_low / kept.low if kept.low else mean
+    most = max(least, kept.tokens_high / kept.high if kept.high else mean)
     if requests.value is None or requests.low is None or requests.high is None or not most:
         return Estimate(value=None, n=requests.n, few=requests.few)
     return Estimate(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+
 from sweep.errors import ArtifactError
 from sweep.measure import histogram, joint, jointcode
 from sweep.model import Point
@@ -25,3 +28,15 @@ def table_of(point: Point) -> joint.Joint | None:
         return jointcode.decode(point.joint)
     except ValueError as error:
         raise ArtifactError(f"point {point.id}, joint table: {error}", DAMAGED) from None
+
+
+def rows_and_bytes(points: Iterable[Point]) -> tuple[int, int]:
+    """Rows of all joint tables and bytes of all histograms, unpacked, as each says of itself; what is damaged unpacks to nothing."""
+    rows = bytes_ = 0
+    for point in points:
+        with suppress(ValueError):
+            rows += 0 if point.joint is None else jointcode.peek(point.joint)
+        for text in point.histograms.values():
+            with suppress(ValueError):
+                bytes_ += histogram.peek(text)
+    return rows, bytes_

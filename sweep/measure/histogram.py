@@ -22,7 +22,9 @@ LOWEST_US = 1
 HIGHEST_US = 3_600_000_000
 DIGITS = 3
 MAX_ENCODED = 1 << 19
-MAX_PLAIN = 1 << 18  # nine bytes for each of 23,552 cells, and the header
+MAX_PLAIN = 1 << 18  # eight bytes for each of 23,552 cells, and the header
+MAX_NUMBER = 8  # bytes of a count: 2^55 of them
+PEEKED = 4096
 
 Ints = NDArray[np.int64]
 
@@ -83,31 +85,34 @@ def decode(text: str) -> Histogram:
         raise ValueError(f"histogram: {error}") from None
 
 
+def peek(text: str) -> int:
+    """How many bytes the counts of an encoding take when unpacked, as its first bytes say; ValueError when they say nothing."""
+    try:
+        raw = base64.b64decode(text[:PEEKED], validate=True)
+        _, size = struct.unpack_from(">II", zlib.decompressobj().decompress(raw[8:], 40))
+    except (binascii.Error, struct.error, zlib.error) as error:
+        raise ValueError(f"histogram: {error}") from None
+    return int(size)
+
+
 def _counts(payload: bytes) -> Ints:
     """ZigZag LEB128: a positive number is a count, a negative one that many empty cells."""
-    counts = np.zeros(_cells(), np.int64)
-    place = at = 0
-    while at < len(payload):
-        value = shift = 0
-        while True:
-            if at >= len(payload) or shift > 56:
-                raise ValueError("a number is cut off")
-            byte = payload[at]
-            at += 1
-            value |= (byte if shift == 56 else byte & 0x7F) << shift  # the ninth byte holds eight bits
-            if shift == 56 or byte < 0x80:
-                break
-            shift += 7
-        signed = (value >> 1) ^ -(value & 1)
-        if signed < 0:
-            place -= signed
-        else:
-            if place >= len(counts):
-                raise ValueError("more cells than the range has")
-            counts[place] = signed
-            place += 1
-    if place > len(counts):
+    raw = np.frombuffer(payload, np.uint8)
+    ends = np.flatnonzero(raw < 0x80)
+    if len(raw) and (len(ends) == 0 or ends[-1] != len(raw) - 1):
+        raise ValueError("a number is cut off")
+    starts = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
+    if len(ends) and (ends - starts).max() >= MAX_NUMBER:
+        raise ValueError("a number is too large")
+    digit = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
+    values = np.add.reduceat((raw & 0x7F).astype(np.int64) << 7 * digit, starts) if len(starts) else np.empty(0, np.int64)
+    signed = (values >> 1) ^ -(values & 1)
+    width = np.where(signed < 0, -signed, 1)
+    if len(width) and (width.max() > _cells() or width.sum() > _cells()):
         raise ValueError("more cells than the range has")
+    counts = np.zeros(_cells(), np.int64)
+    filled = signed >= 0
+    counts[(np.cumsum(width) - width)[filled]] = signed[filled]
     return counts
 
 

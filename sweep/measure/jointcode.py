@@ -28,6 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<BBIQ")
 COLUMNS = 5
 MAX_TEXT = 12 << 20
+PEEKED = 4096
 MAX_SHIFT = 10
 MAX_COUNT = 1 << 40
 MAX_TOKENS = 1 << 31  # of one answer
@@ -58,6 +59,16 @@ def decode(stored: JointTable) -> Joint:
         return _decode(stored)
     except (binascii.Error, zlib.error, struct.error, ValueError) as error:
         raise ValueError(f"joint table: {error}") from None
+
+
+def peek(stored: JointTable) -> int:
+    """How many rows the table has, as its first bytes say; ValueError when they say nothing."""
+    try:
+        raw = base64.b64decode(stored.data[:PEEKED], validate=True)
+        _, _, rows, _ = HEADER.unpack_from(zlib.decompressobj().decompress(raw, HEADER.size))
+    except (binascii.Error, zlib.error, struct.error) as error:
+        raise ValueError(f"joint table: {error}") from None
+    return int(rows)
 
 
 def _decode(stored: JointTable) -> Joint:

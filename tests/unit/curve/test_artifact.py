@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,8 @@ from curve_builder import curve, point
 
 from sweep.curve import artifact
 from sweep.errors import ArtifactError, OutputError
-from sweep.model import Curve, Fact
+from sweep.measure import jointcode
+from sweep.model import Curve, Fact, JointTable
 
 
 def signed(**changes: object) -> bytes:
@@ -70,7 +74,21 @@ def test_an_unwritable_folder_is_one_line(tmp_path: Path) -> None:
     assert caught.value.hint
 
 
+def full_of(**parts: object) -> bytes:
+    """A thousand points that each unpack to as much as one may."""
+    document = json.loads(artifact.to_json(curve(point(1, **parts))))
+    return signed(points=document["points"] * 1000, frontiers=[])
+
+
+ROWS = 1 << 17
+ZEROS = base64.b64encode(zlib.compress(jointcode.HEADER.pack(1, 1, ROWS, 0) + bytes(ROWS * 8 * jointcode.COLUMNS), 9)).decode()
+PLAIN = struct.pack(">IIIIQQd", 0x1C849303, 1 << 17, 0, 3, 1, 3_600_000_000, 1.0) + bytes(1 << 17)
+BIG = zlib.compress(PLAIN, 9)
+HISTOGRAM = base64.b64encode(struct.pack(">II", 0x1C849304, len(BIG)) + BIG).decode()
+
 HOSTILE = {
+    "a thousand tables": (full_of(joint=JointTable(kind="cells", n=1, failed=0, data=ZEROS)), "unpack to more"),
+    "thousands of histograms": (full_of(histograms={f"m{i}": HISTOGRAM for i in range(8)}), "unpack to more"),
     "not JSON": (b"# Results\n", "malformed"),
     "cut short": (artifact.to_json(curve())[:500], "truncated"),
     "a list": (b"[]", "not a curve file"),
