@@ -101,11 +101,11 @@ def wire(streams: int = 300, tokens: int = 300) -> bool:
 
 
 def agreement(rate_per_s: float = 7.5, seconds: float = 20.0) -> bool:
-    """Half of what the preset can take of 1024/256; whether the virtual mean lies in the interval of the real one."""
+    """Half of what the preset can take of 1024/256, the same arrivals: does the virtual mean lie in the real one's interval?"""
     profile = Profile(name="half", title="", isl=Length(mean=1024), osl=Length(mean=256), dialect="completions")
     cell = Cell(index=0, profile=profile, load=Load(kind="poisson", level=rate_per_s), limits=Limits(), start="cold", seed=1)
     source = Source(NAMES["8b"])
-    virtual_s = _ttft_s(source.measure(cell), seconds * 10)
+    virtual_s = _ttft_s(source.measure(cell), seconds)
     with start(NAMES["8b"]) as process, Fleet(target := target_from(process.url)) as fleet:
         endpoint = preflight.probe(target, "completions")
         real_s = _ttft_s(fleet.measure(cell, endpoint, "bench"), seconds)

@@ -171,7 +171,7 @@ class App:
             return
         row = reply.row
         if not row.step_ns:
-            row.admitted_ns = sequence.admitted_ns
+            row.admitted_ns = max(sequence.admitted_ns or 0, row.arrival_ns)  # a late step is scheduled before it begins
             row.cached_tokens = sequence.cached
             self.counters.prompt_tokens += sequence.prompt
             self.counters.cached_tokens += sequence.cached

@@ -82,6 +82,20 @@ def test_first_come_first_served(asked, budget, most):
         assert firsts == sorted(firsts)
 
 
+@settings(max_examples=60, deadline=None)
+@given(requests, budgets, st.integers(1, 6), st.integers(0, 3))
+def test_without_preemption_nobody_starves(asked, budget, most, drafts):
+    """Who decodes emits in every step, and while someone waits every step computes for those before him."""
+    engine = Engine(driving.small(5 * BLOCKS), Settings(budget_tokens=budget, max_sequences=most, draft_tokens=drafts))
+    decoding: set[int] = set()
+    for step in driving.play(engine, sequences(asked)):
+        assert not engine.preemptions
+        emitted = {sequence.request for sequence, tokens in engine.emissions(step) if tokens > 0}
+        assert decoding <= emitted
+        assert step.tokens > 0
+        decoding = {sequence.request for sequence in engine.running.values() if sequence.decoding}
+
+
 @settings(max_examples=40, deadline=None)
 @given(requests, st.data())
 def test_dropping_requests_leaves_nothing_behind(asked, data):
