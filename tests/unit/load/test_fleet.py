@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from time import monotonic_ns
 
 import numpy as np
@@ -53,11 +54,16 @@ def endpoint(url: str, **traits: object) -> Endpoint:
     return Endpoint(url=target_from(url).url, model="m", dialect="chat", **{**known, **traits})
 
 
-def drive(running, *, seconds: float, end: str = "finish") -> tuple[list[Batch], Records, int]:
-    """All batches, all done requests, and the end that was told after `seconds`."""
+def drive(
+    running, *, seconds: float, end: str = "finish", until: Callable[[], bool] = lambda: True
+) -> tuple[list[Batch], Records, int]:
+    """All batches, all done requests, and the end that was told after `seconds` and once `until` holds."""
     told: list[int] = []
 
     def tell() -> None:
+        patience = time.monotonic() + 20
+        while not until() and time.monotonic() < patience:
+            time.sleep(0.01)
         told.append(monotonic_ns())
         running.finish(told[0]) if end == "finish" else running.abort()
 
@@ -69,11 +75,12 @@ def drive(running, *, seconds: float, end: str = "finish") -> tuple[list[Batch],
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(fleet, known, workers: int) -> None:
-    batches, done, told = drive(fleet.measure(cell(first=100), known(), "run"), seconds=0.5)
+def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(server, fleet, known, workers: int) -> None:
+    running = fleet.measure(cell(first=100), known(), "run")
+    batches, done, told = drive(running, seconds=0.3, until=lambda: server.answers > 20)
     outcomes = Counter(done["outcome"].tolist())
     assert set(outcomes) <= {"ok", "cut", "unsent"}
-    assert outcomes["ok"] > 3
+    assert outcomes["ok"] > 10
     requests = done["request"]
     assert len(np.unique(requests)) == len(requests)
     assert requests.min() >= 100
@@ -217,9 +224,11 @@ def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(server, fle
 
 
 def test_tls_and_no_keep_alive(serve, server) -> None:
-    url = serve(type(server)(), tls=True)
+    secure = type(server)()
+    url = serve(secure, tls=True)
     with Fleet(target_from(url, insecure=True, environ={})) as fleet:
-        batches, done, _ = drive(fleet.measure(cell(), endpoint(url, keep_alive=False), "run"), seconds=0.6)
+        running = fleet.measure(cell(), endpoint(url, keep_alive=False), "run")
+        batches, done, _ = drive(running, seconds=0.1, until=lambda: secure.answers > 10)
     ok = done.where(done["outcome"] == "ok")
     assert len(ok) > 5
     assert np.all(ok.present("connected_ns"))
