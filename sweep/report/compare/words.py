@@ -53,9 +53,10 @@ def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: 
 def _by_how_much(compared: Comparison, of: Measure, label: str) -> str:
     """`, 0.70 to 0.75× the cost per token`: over the targets where this side wins, against its closest rival there."""
     what = "cost per token" if of == "cost" else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
+    led = {each.target.name for each in compared.answers if standing_out(compared, each, of) == (label,)}
     closest: dict[str, float] = {}
     for verdict in compared.verdicts:
-        if verdict.of == of and winner(verdict) == label and verdict.ratio.value:
+        if verdict.of == of and verdict.target in led and winner(verdict) == label and verdict.ratio.value:
             ratio = verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value
             closest[verdict.target] = min(ratio, closest.get(verdict.target, ratio), key=lambda value: abs(math.log(value)))
     if not closest:

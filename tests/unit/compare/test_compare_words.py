@@ -49,6 +49,11 @@ def test_of_three_two_may_lead() -> None:
     assert said == "A and B beat C, undecided among themselves, at 20 tok/s/user."
 
 
+def test_of_three_the_closest_rival_counts() -> None:
+    said = first_line(side("a", output=1.3), side("b", output=1.1), side("c"), at=[20.0])
+    assert said == "A (a) is better at 20 tok/s/user, 1.18× the output of the next."
+
+
 def test_what_would_make_it_surer_names_the_next_measurement() -> None:
     compared = compare([side("a", spread=0.1), side("b", output=1.1, spread=0.1)], at=[20.0])
     advice = "\n".join(words.surer(compared))
