@@ -69,5 +69,6 @@ def _metrics(history: History) -> Table:
     for line in history.timelines:
         limit = line.low[-1] if line.more_is_better else line.high[-1]
         drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
-        table.add_row(line.title, percent(line.change[-1]), percent(limit), percent(line.latest), percent(line.best), drift)
+        change = line.change[-1] if history.judged and history.judged[-1].baseline else None
+        table.add_row(line.title, percent(change), percent(limit), percent(line.latest), percent(line.best), drift)
     return table
