@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
+from sweep.errors import UsageError
 from sweep.load.client import Target, proxy_for, tls
 from sweep.load.wire import Wire
 
@@ -42,7 +43,7 @@ class Dialer:
     """Dials one URL, on the running loop, as often as asked."""
 
     def __init__(self, url: str, target: Target, wire: Wire, through_aiohttp: bool | None = None) -> None:
-        """ValueError where only aiohttp could reach the URL and this aiohttp is not known."""
+        """UsageError where only aiohttp could reach the URL and this aiohttp is not known."""
         self._url = URL(url)
         self._tls = tls(target)
         self._wire = wire
@@ -54,7 +55,10 @@ class Dialer:
             # A name is looked up once a cell: a lookup takes a thread, and that would disturb the loop.
             self._connector = aiohttp.TCPConnector(limit=0, socket_factory=wire.socket, ssl=self._tls, ttl_dns_cache=None)
         elif self._proxy is not None:
-            raise ValueError(f"aiohttp {aiohttp.__version__} is not known well enough to use a proxy")
+            raise UsageError(
+                f"aiohttp {aiohttp.__version__} cannot be used to reach a proxy",
+                "install a release of aiohttp from 3.12 on that this version of sweep knows, or unset the proxy",
+            )
 
     async def dial(self) -> Connection:
         """A connection, TLS included. OSError or aiohttp.ClientError when it does not come about."""

@@ -13,6 +13,7 @@ from time import monotonic_ns
 import aiohttp
 import pytest
 
+from sweep.load.dial import aiohttp_is_as_known
 from sweep.load.timer import Alarm
 from sweep.load.wire import READ_BYTES, StampingSocket, Wire
 
@@ -92,8 +93,8 @@ def test_a_step_of_the_wall_clock_is_counted_and_followed() -> None:
 def test_what_we_lean_on_is_there() -> None:
     """A new Python or aiohttp that takes one of these away must be noticed here."""
     assert "socket_factory" in inspect.signature(aiohttp.TCPConnector).parameters
-    assert list(inspect.signature(aiohttp.TCPConnector.connect).parameters) == ["self", "req", "traces", "timeout"]
-    Wire()
+    assert aiohttp_is_as_known()
+    assert Wire().read_bytes == READ_BYTES
     assert asyncio.sslproto.SSLProtocol.max_size == READ_BYTES
 
 
