@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+import msgspec
 import pytest
 from curve_builder import plan, point
 
 from sweep.curve.narrow import between
-from sweep.curve.refine import next_level
-from sweep.model import Bound, Estimate, Plan, Point, Slo, SloResult
+from sweep.curve.refine import levels_ahead, next_level
+from sweep.model import Bound, BoundResult, Estimate, Plan, Point, Slo, SloResult
 
 
 def walk(asked: Plan, measure: Callable[[float, int], Point], most: int = 40) -> list[tuple[float, int]]:
@@ -121,12 +122,48 @@ def test_the_highest_load_meeting_an_slo_is_bracketed_to_three_percent(highest: 
 
 
 @pytest.mark.parametrize("highest", [0, 1000])
-def test_an_slo_that_every_load_meets_or_none_asks_for_nothing(highest: int) -> None:
+def test_an_slo_that_every_load_meets_or_none_asks_for_no_other_load(highest: int) -> None:
     def measure(level: float, repeat: int) -> Point:
         return point(level, repeat=repeat, output=100 + 50 * level, latency=0.01 / level, slos=judged(level, highest))
 
     order = walk(plan(slos=(TIGHT,), refine=20, max_concurrency=4), measure)
-    assert order == [(1, 0), (2, 0), (4, 0), (1, 1)]
+    assert order == [(1, 0), (2, 0), (4, 0), (4, 1), (1, 1)]
+
+
+def test_vertices_are_confirmed_with_fresh_prompts_the_load_that_meets_an_slo_first() -> None:
+    def measure(level: float, repeat: int) -> Point:
+        slower = 1 + level / 1e3
+        return point(level, repeat=repeat, output=100 * level**0.1, latency=0.01 * slower, slos=judged(level, 2))
+
+    order = walk(plan(slos=(TIGHT,), refine=20, max_concurrency=8), measure)
+    assert order == [(1, 0), (2, 0), (4, 0), (8, 0), (3, 0), (2, 1), (3, 1), (4, 1), (8, 1), (1, 1)]
+
+
+def busy(level: float, repeat: int, seconds: float = 60.0) -> Point:
+    return point(level, repeat=repeat, output=100 * level**0.8, latency=0.01 * level**0.5, busy_s=seconds)
+
+
+def test_without_a_budget_refinement_may_take_as_long_as_the_doubling() -> None:
+    order = walk(plan(refine=50, max_concurrency=64), busy)
+    assert len(order) == 2 * 7
+    assert order[-1] == (1, 1)
+
+
+def test_a_budget_ends_the_sweep_and_keeps_time_for_the_last_cell() -> None:
+    assert len(walk(plan(refine=50, max_concurrency=64, budget_s=600.0), busy)) == 10
+    order = walk(plan(refine=50, max_concurrency=64, budget_s=150.0), busy)
+    assert order == [(1, 0), (2, 0), (4, 0)]
+    assert walk(plan(grid=(1.0, 2.0, 4.0), budget_s=100.0), busy) == [(1, 0), (2, 0)]
+
+
+def test_what_a_budget_must_last_for() -> None:
+    grid = plan(grid=(1.0, 2.0, 4.0), repeats=2)
+    step = next_level(grid, [busy(1.0, 0)])
+    assert step is not None
+    assert levels_ahead(grid, [busy(1.0, 0)], step) == (4, 1, 2, 4)
+    first = next_level(plan(max_concurrency=8), [])
+    assert first is not None
+    assert levels_ahead(plan(max_concurrency=8), [], first) == (2, 4, 8)
 
 
 def test_wide_gaps_are_split_within_the_budget() -> None:
@@ -138,6 +175,18 @@ def test_wide_gaps_are_split_within_the_budget() -> None:
     assert all(high - low == 1 or (high / low) ** 0.8 <= 1.285 for low, high in pairwise(levels))
     three = walk(plan(refine=3, max_concurrency=64), measure)
     assert three == [*full[: 7 + 3], (1, 1)]
+
+
+def test_undecided_loads_are_bracketed_by_their_shares() -> None:
+    def measure(level: float, repeat: int) -> Point:
+        bound = Bound(metric="ttft", limit_s=0.5, quantile=0.99)
+        share = Estimate(value=1.0 if level <= 40 else 0.9, low=0.8, high=1.0)
+        one = BoundResult(bound=bound, share=share, verdict="undecided")
+        results = tuple(msgspec.structs.replace(each, verdict="undecided", bounds=(one,)) for each in judged(level, 0))
+        return point(level, repeat=repeat, output=100 + level * 1e3, latency=0.01 / (1 + level / 1e6), slos=results)
+
+    order = walk(plan(slos=(TIGHT,), refine=20, max_concurrency=128), measure)
+    assert {(40, 0), (41, 0)} <= set(order)
 
 
 def test_a_level_between_exists_only_where_one_does() -> None:
