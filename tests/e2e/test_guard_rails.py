@@ -28,10 +28,10 @@ PRESET = "synthetic-8b-bf16"
 PLAN = ["--profile", "64/16", "--duration", "1s", "--yes", "--name", "run"]
 
 
-def faulty(fault: str, share: float) -> Process:
-    """A simulated endpoint whose fault spares the two requests of preflight."""
-    seed = next(seed for seed in range(1000) if not any(Faults({fault: share}, seed).of(number) for number in (0, 1)))
-    return start(PRESET, faults=(f"{fault}={share}",), seed=seed)
+def faulty(shares: dict[str, float]) -> Process:
+    """A simulated endpoint whose faults spare the two requests of preflight."""
+    seed = next(seed for seed in range(1000) if not any(Faults(shares, seed).of(number) for number in (0, 1)))
+    return start(PRESET, faults=tuple(f"{fault}={share}" for fault, share in shares.items()), seed=seed)
 
 
 def swept(url: str, out: Path, *more: str, code: int | tuple[int, ...] = 0) -> Curve:
@@ -45,7 +45,7 @@ def codes(point: Point) -> set[str]:
 
 
 def test_the_sweep_ends_when_the_tokens_are_spent(tmp_path: Path) -> None:
-    curve = swept("sim", tmp_path, "--grid", "1,2,4,8,16", "--max-tokens", "4k", code=(0, 4))
+    curve = swept("sim", tmp_path, "--grid", "1,2,8,16", "--max-tokens", "4k", code=(0, 4))
     records = pl.read_parquet(tmp_path / "run" / "run.records.parquet")
     spent = records.filter(pl.col("sent_ns").is_not_null())["isl_asked"].sum() + records["osl"].sum()
     assert 4_000 <= spent < 8_000
@@ -62,7 +62,7 @@ def test_doubling_ends_at_the_most_concurrency(tmp_path: Path) -> None:
 
 def test_a_cell_stops_when_most_of_its_requests_fail(tmp_path: Path) -> None:
     """Long before its duration."""
-    with faulty("truncated", 0.9) as served:
+    with faulty({"truncated": 0.9}) as served:
         began = time.monotonic()
         curve = swept(served.url, tmp_path, "--grid", "8", "--duration", "60s", code=4)
         assert time.monotonic() - began < 20
@@ -94,37 +94,51 @@ def test_an_endpoint_that_fails_altogether_is_not_hammered(tmp_path: Path) -> No
     assert len(site.asked) < 100
 
 
-def test_a_rate_limit_is_capacity_and_not_a_failure(tmp_path: Path) -> None:
+def test_a_rate_limit_is_capacity_and_not_a_failure(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """429 with Retry-After has an outcome and a finding of its own."""
-    with faulty("rate_limited", 0.1) as served:
-        curve = swept(served.url, tmp_path, "--grid", "4", code=4)
+    with faulty({"rate_limited": 0.1}) as served:
+        curve = swept(served.url, tmp_path, "--grid", "4", code=(0, 4))
     point = curve.points[0]
     assert point.outcomes["rate_limited"] > 0
+    assert "failures" not in codes(point)
     assert set(point.outcomes_all) <= {"ok", "rate_limited", "cut"}
     limited = next(finding for finding in point.findings if finding.code == "rate-limited")
-    assert limited.data == {"count": point.outcomes["rate_limited"]}
+    assert limited.data["count"] == point.outcomes["rate_limited"]
+    assert "refused" in capfd.readouterr().err
     records = pl.read_parquet(tmp_path / "run" / "run.records.parquet")
     assert set(records.filter(pl.col("outcome") == "rate_limited")["status"]) == {429}
 
 
-@pytest.mark.parametrize(
-    ("fault", "outcome"),
-    [
-        ("unavailable", "http_error"),
-        ("truncated", "truncated"),
-        ("reset", "truncated"),
-        ("error_event", "stream_error"),
-        ("wrong_type", "malformed"),
-    ],
-)
-def test_each_fault_is_counted_as_what_it_is(tmp_path: Path, fault: str, outcome: str) -> None:
-    with faulty(fault, 0.2) as served:
-        curve = swept(served.url, tmp_path, "--grid", "4", code=4)
+def test_doubling_ends_where_the_endpoint_refuses(tmp_path: Path) -> None:
+    def limited(asked: Asked) -> Answer | None:
+        return Answer(429, b"slow down", headers={"Retry-After": "1"}) if site.answering > 2 else None
+
+    with running(limited) as site:
+        curve = swept(f"http://127.0.0.1:{site.port}", tmp_path, "--max-concurrency", "64", code=(0, 4))
+    assert [point.load.level for point in curve.points if point.repeat == 0] == [1.0, 2.0, 4.0]
+    assert "rate-limited" in codes(curve.points[2])
+    assert curve.complete
+
+
+OUTCOMES = {
+    "unavailable": "http_error",
+    "truncated": "truncated",
+    "error_event": "stream_error",
+    "wrong_type": "malformed",
+    "rate_limited": "rate_limited",
+}
+
+
+def test_each_fault_is_counted_as_what_it_is(tmp_path: Path) -> None:
+    with faulty(dict.fromkeys(OUTCOMES, 0.06)) as served:
+        curve = swept(served.url, tmp_path, "--grid", "8", "--duration", "2s", code=4)
     point = curve.points[0]
-    assert point.outcomes[outcome] > 0
-    assert set(point.outcomes) == {"ok", outcome}
+    assert set(point.outcomes) == {"ok", *OUTCOMES.values()}
     assert sum(point.outcomes.values()) == point.cohort
-    assert "failures" in codes(point)
+    failures = next(finding for finding in point.findings if finding.code == "failures")
+    failed = {name: count for name, count in point.outcomes.items() if name not in ("ok", "rate_limited")}
+    assert failures.data["share"] == pytest.approx(sum(failed.values()) / point.cohort)
+    assert all(f"{count} {name}" in failures.data["what"] for name, count in failed.items())
 
 
 # --- an endpoint that dies -------------------------------------------------------------------------------------------
