@@ -55,7 +55,12 @@ class CurveFile:
         return pl.DataFrame([row(point, intervals) for point in self.points], infer_schema_length=None)
 
     def _repr_html_(self) -> str:
-        heads = ["load", f"output {self.curve.endpoint.rate_unit}", *(f"{metric.removesuffix('_s').upper()} {name} ms" for metric, name in SHOWN), ""]
+        heads = [
+            "load",
+            f"output {self.curve.endpoint.rate_unit}",
+            *(f"{metric.removesuffix('_s').upper()} {name} ms" for metric, name in SHOWN),
+            "",
+        ]
         rows = [[point.load.label, *(_cell(value) for value in _shown(point)), _mark(point)] for point in self.points]
         table = _row("th", heads) + "".join(_row("td", cells) for cells in rows)
         return f"<p><b>{escape(self.curve.name)}</b></p><table>{table}</table>"
