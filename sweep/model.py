@@ -173,11 +173,14 @@ class Expected(Noun, frozen=True, kw_only=True):
 
 
 class Calibration(Noun, frozen=True, kw_only=True):
-    """Prompt tokens ≈ template_tokens + tokens_per_word · words, from the server's own usage figures."""
+    """Prompt tokens ≈ template_tokens + tokens_per_word · words, from the server's own usage figures.
+
+    `tokenizer`: from its tokenizer, which knows nothing of the chat template.
+    """
 
     tokens_per_word: float
     template_tokens: float
-    source: Literal["usage", "assumed"]
+    source: Literal["usage", "tokenizer", "assumed"]
 
 
 class Endpoint(Noun, frozen=True, kw_only=True):
@@ -453,6 +456,17 @@ class Point(Noun, frozen=True, kw_only=True):
     loadgen: dict[str, dict[str, float | None]] = {}  # MLPerf LoadGen's early-stopping estimates; null below its floor
 
 
+class Repeated(Noun, frozen=True, kw_only=True):
+    """A load measured more than once: estimates over its points, their intervals from what differs between runs.
+
+    Keys: output_tok_per_s, and a metric with its percentile (`ttft_s.p50`).
+    """
+
+    load: Load
+    points: tuple[str, ...]
+    estimates: dict[str, Estimate]
+
+
 class Vertex(Noun, frozen=True, kw_only=True):
     x: float
     y: float
@@ -509,6 +523,7 @@ class Curve(Noun, frozen=True, kw_only=True):
     frontiers: tuple[Frontier, ...]
     findings: tuple[Finding, ...]
     complete: bool
+    repeats: tuple[Repeated, ...] = ()
     calibration: dict[str, Any] | None = None
     previous_digests: tuple[str, ...] = ()
     digest: str | None = None

@@ -9,6 +9,7 @@ from sweep.curve.artifact import as_stored
 from sweep.curve.drift import moved, unconfirmed
 from sweep.curve.frontier import default_axis, frontier, frontiers
 from sweep.curve.refine import levels_ahead, over_budget, unlimited
+from sweep.curve.repeats import repeats
 from sweep.curve.setup import Declared, four_questions
 from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
 
@@ -51,6 +52,7 @@ def assemble(
         frontiers=frontiers(points, endpoint.rate_unit),
         findings=(*findings, *own_findings(points, complete), *plan_findings(plan, points), *_beyond(points, calibration)),
         complete=complete,
+        repeats=repeats(points),
         calibration=dict(calibration) if calibration is not None else None,
     )
 

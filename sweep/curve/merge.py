@@ -15,6 +15,7 @@ import msgspec
 from sweep.curve.artifact import as_stored
 from sweep.curve.assemble import own_findings
 from sweep.curve.frontier import frontiers
+from sweep.curve.repeats import repeats
 from sweep.curve.setup import MISSING, Facts, scenario
 from sweep.curve.shards import add
 from sweep.curve.workload import differences
@@ -67,6 +68,7 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
         frontiers=frontiers(points, first.endpoint.rate_unit),
         findings=(*inherited, *own_findings(points, complete)),
         complete=complete,
+        repeats=repeats(points),
         previous_digests=tuple(dict.fromkeys(digest for curve in curves for digest in _digests(curve))),
         digest=None,
     )
