@@ -74,6 +74,7 @@ class Pick:
     boundary: Boundary | None
     best: Judged | None
     loads: tuple[Judged, ...]
+    left_out: tuple[Load, ...]  # loads of which every point is disqualified
 
     @property
     def unreachable(self) -> bool:
@@ -96,6 +97,7 @@ def pick(curve: Curve, slo: Slo, rule: Rule = "pchip") -> Pick:
     meeting = [place for place, load in enumerate(loads) if load.verdict == "met"]
     highest = meeting[-1] if meeting else None
     last = highest is None or highest + 1 == len(loads)
+    answering = {load.load for load in loads}
     return Pick(
         slo=slo,
         verdict=_overall([load.verdict for load in loads]),
@@ -103,6 +105,7 @@ def pick(curve: Curve, slo: Slo, rule: Rule = "pchip") -> Pick:
         boundary=None if highest is None or last else boundary(groups, highest, slo, rule),
         best=max((load for load in loads if load.goodput_req_per_s.value), key=_goodput, default=None),
         loads=loads,
+        left_out=tuple(dict.fromkeys(point.load for point in curve.points if point.load not in answering)),
     )
 
 

@@ -21,7 +21,14 @@ def sentences(picked: Pick, rule: Rule, reading: Reading | None = None) -> list[
     """The answer first; every sentence stands alone."""
     if not picked.loads:
         return ["No point can be trusted: nothing is claimed."]
-    return [_answer(picked), *_ceases(picked, rule), *_exceptions(picked), *_most(picked), *_read(reading, rule)]
+    return [
+        _answer(picked),
+        *_ceases(picked, rule),
+        *_exceptions(picked),
+        *_most(picked),
+        *_left_out(picked),
+        *_read(reading, rule),
+    ]
 
 
 def _answer(picked: Pick) -> str:
@@ -67,6 +74,12 @@ def _most(picked: Pick) -> Iterator[str]:
     best = picked.best
     if best is not None and best is not picked.highest:
         yield f"Most requests within it are had at {_at(best)}, where it is {best.verdict}: {_work(best)}."
+
+
+def _left_out(picked: Pick) -> Iterator[str]:
+    if picked.left_out:
+        levels = ", ".join(quantity.level(load) for load in picked.left_out)
+        yield f"Disqualified, and so without an answer: {levels}. `sweep show` says why."
 
 
 def _read(reading: Reading | None, rule: Rule) -> Iterator[str]:
