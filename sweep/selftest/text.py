@@ -40,7 +40,7 @@ def sentences(result: Selftest) -> Iterator[str]:
     loads = [load for preset in result.presets for load in preset.loads]
     yield (
         "Errors of stamps are counted from just before the endpoint's send, so they hold that send. Beyond it our stamps were"
-        f" late by {seconds(_most((load.beyond_s for load in loads), 'p99'))} (p99),"
+        f" late by {seconds(_most((load.beyond_s for load in loads), 'p99'))} (p99 of the worst load),"
         f" {seconds(_most(load.beyond_s for load in loads))} at most."
     )
     yield from _frontier(result)

@@ -26,7 +26,7 @@ def sequences(asked: list[tuple[int, int, int]], chain: tuple[int, ...] = ()) ->
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests, budgets, st.integers(1, 6))
 def test_it_is_the_plain_scheduler_bit_for_bit(asked, budget, most):
     rules = Settings(budget_tokens=budget, max_sequences=most)
@@ -40,7 +40,7 @@ def test_it_is_the_plain_scheduler_bit_for_bit(asked, budget, most):
         assert sequence.preemptions == one.preemptions
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests, budgets, st.integers(1, 6), st.integers(0, 3), st.booleans())
 def test_tokens_are_conserved_and_memory_is_never_over_capacity(asked, budget, most, drafts, cache):
     engine = Engine(driving.small(BLOCKS), Settings(budget_tokens=budget, max_sequences=most, draft_tokens=drafts, noise=0.1))
@@ -67,7 +67,7 @@ def test_tokens_are_conserved_and_memory_is_never_over_capacity(asked, budget, m
         assert sequence.cached < sequence.prompt
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests, budgets, st.integers(1, 6))
 def test_first_come_first_served(asked, budget, most):
     engine = Engine(driving.small(BLOCKS), Settings(budget_tokens=budget, max_sequences=most))
@@ -82,7 +82,7 @@ def test_first_come_first_served(asked, budget, most):
         assert firsts == sorted(firsts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests, budgets, st.integers(1, 6), st.integers(0, 3))
 def test_without_preemption_nobody_starves(asked, budget, most, drafts):
     """Who decodes emits in every step, and while someone waits every step computes for those before him."""

@@ -179,7 +179,7 @@ STEADY = 8.0  # steps so long that a busy machine does not slip
 def test_the_truth_is_the_schedulers(tmp_path):
     path = tmp_path / "truth.jsonl"
     before_ns = time.monotonic_ns()
-    _, raws = answers(
+    app, raws = answers(
         Options(truth=str(path), time_scale=STEADY),
         asked(X_Request_Id="7-run"),
         asked(X_Request_Id="8-run"),
@@ -194,7 +194,9 @@ def test_the_truth_is_the_schedulers(tmp_path):
     for row in rows:
         assert before_ns < row["arrival_ns"] <= row["admitted_ns"] < row["first_ns"] < row["last_ns"] < time.monotonic_ns()
         ends = [row["admitted_ns"], *row["step_ns"]]
-        assert [end - begin for begin, end in pairwise(ends)] == lengths
+        took = [end - begin for begin, end in pairwise(ends)]
+        assert all(seen >= known for seen, known in zip(took, lengths, strict=True))
+        assert took == lengths or app.backend.stages[0].slipped_ns  # on a machine that is too busy, and then it says so
         assert all(
             step <= write <= written
             for step, write, written in zip(row["step_ns"], row["write_ns"], row["written_ns"], strict=True)

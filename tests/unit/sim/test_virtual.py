@@ -50,7 +50,6 @@ def ok(records: Records) -> Records:
     ("preset", "isl", "osl", "slots", "tok_per_s"),
     [
         ("synthetic-8b-bf16", 1024, 1024, 1, 171),
-        ("synthetic-8b-bf16", 1024, 1024, 256, 8077),
         ("synthetic-120b-moe", 8192, 1024, 64, 1660),
         ("synthetic-70b-fp8", 8192, 1024, 256, 392),
         ("synthetic-70b-fp8", 1024, 8192, 64, 1324),
@@ -204,7 +203,7 @@ def test_a_shared_prefix_is_cached():
 
 def test_apart_prefill_never_delays_decode():
     def worst_gap(**options) -> float:
-        records = ok(measured(Source(PRESET, **options).measure(cell("poisson", 1.0, isl=8192, osl=256)), 60))
+        records = ok(measured(Source(PRESET, **options).measure(cell("poisson", 1.0, isl=8192, osl=256)), 25))
         return float(records["max_gap_ns"].max()) / 1e9
 
     assert worst_gap() > 0.25
