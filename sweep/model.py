@@ -103,6 +103,12 @@ class Gate(Noun, frozen=True, kw_only=True):
     quantile: float | None  # None: a rate
     width: float
 
+    @property
+    def label(self) -> str:
+        if self.quantile is None:
+            return "throughput"
+        return f"{self.metric.removesuffix('_s').upper()} p{100 * self.quantile:g}"
+
 
 class Limits(Noun, frozen=True, kw_only=True):
     """When a cell may end and when a request is given up.

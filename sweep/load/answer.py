@@ -26,7 +26,7 @@ class Answer:
         self._body = bytearray()
         self.more = True
         self._streamed = False
-        call.status = response.status
+        call.status, call.headers = response.status, response.headers
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status != 200:
             return

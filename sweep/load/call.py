@@ -47,7 +47,7 @@ class Call:
     """A request from its plan to its outcome. Whoever performs it awaits `ended`."""
 
     __slots__ = (
-        "body", "connected_ns", "end_ns", "ended", "error", "isl_asked", "line", "meter", "number", "osl_asked", "outcome",
+        "body", "connected_ns", "end_ns", "ended", "error", "headers", "isl_asked", "line", "meter", "number", "osl_asked", "outcome",
         "planned_ns", "retries", "retry_after_s", "reused", "sent_ns", "status", "task",
     )  # fmt: skip
 
@@ -62,6 +62,7 @@ class Call:
         self.sent_ns: int | None = None
         self.end_ns: int | None = None
         self.status: int | None = None
+        self.headers: dict[str, str] = {}  # of the response, names in lower case
         self.outcome: Outcome | None = None
         self.error: str | None = None
         self.retries = 0

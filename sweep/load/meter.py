@@ -23,8 +23,8 @@ class Meter:
 
     __slots__ = (
         "_counted", "_decode", "_held", "_shape", "_splitter", "answer_ns", "chunk_ns", "chunk_tokens", "chunks_taken",
-        "done", "error", "failed", "finish", "first_ns", "first_tokens", "last_ns", "per_read_max", "reads", "source",
-        "tokens_taken", "usage",
+        "done", "error", "failed", "finish", "first_ns", "first_tokens", "ids", "last_ns", "per_read_max", "prelude_ns", "reads",
+        "source", "tokens_taken", "usage",
     )  # fmt: skip
 
     def __init__(self, dialect: Dialect, reads: Reads) -> None:
@@ -44,6 +44,8 @@ class Meter:
         self.last_ns: int | None = None
         self.per_read_max = 0
         self.answer_ns: int | None = None
+        self.prelude_ns: int | None = None  # when the first event without a token came, if one came before the first token
+        self.ids = 0  # token ids listed
         self.usage: Usage | None = None
         self.source = TokenSource.CHUNKS
         self.finish: str | None = None
@@ -146,8 +148,12 @@ class Meter:
             self.chunk_tokens.append(grown or event.token_ids or 1)
             if event.answer and self.answer_ns is None:
                 self.answer_ns = at_ns
-            if event.token_ids and self.source is TokenSource.CHUNKS:
-                self.source = TokenSource.TOKEN_IDS
+            if event.token_ids:
+                self.ids += event.token_ids
+                if self.source is TokenSource.CHUNKS:
+                    self.source = TokenSource.TOKEN_IDS
+        elif self.prelude_ns is None and not self.chunks:
+            self.prelude_ns = at_ns
         if event.finish:
             self.finish = event.finish
         if event.done:

@@ -1,293 +1,291 @@
 """What an endpoint is, learnt from a handful of short requests before any load: the noun `Endpoint`.
 
-A good server needs four: its models, two answers of different prompt length on one connection, its version.
+Before a run a good server needs four: its models, two answers of different prompt length on one connection, its version.
+A `thorough` preflight (`sweep probe`) goes on asking, never more than twelve in all: whether tokens can be counted chunk by
+chunk, whether the same prompt is answered from a cache, what the server says of itself and of its limits. Whatever an endpoint
+does not offer is simply not known.
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
-import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import monotonic_ns
+from statistics import fmean, pstdev
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from sweep import dialect as dialects
-from sweep.dialect import Dialect
 from sweep.errors import EndpointError, ModelError
-from sweep.load import refusal
-from sweep.load.call import Call
-from sweep.load.caller import Caller
-from sweep.load.client import Target, open_session, proxy_for, without_credentials
-from sweep.load.look import Reads
-from sweep.load.meter import Meter
-from sweep.load.wire import Wire
-from sweep.model import Calibration, Endpoint, Images, Outcome
-from sweep.prompt.ask import compose_ask
+from sweep.load import identity, refusal
+from sweep.load.client import Target, proxy_for, without_credentials
+from sweep.load.inquiry import Inquiry, Reply, json_of
+from sweep.model import Calibration, Endpoint, Images, Outcome, TokenSource
+from sweep.prompt.text import compose
 from sweep.prompt.tokens import calibrate
 
-MAX_REQUESTS = 12
 WORDS = (24, 280)
 OSL = 8
-RTT_CONNECTS = 5
+COUNTED_OSL = 32  # tokens of the answer whose chunks are counted
 GET_TIMEOUT_S = 10.0
-ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
-CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
+TOO_LONG = 1 << 30  # an answer's length that shows the context in the refusal
+SEVERAL = 1.2  # tokens a chunk from which on more than one is meant
+HIDDEN = 0.1  # share of an answer's tokens without a chunk of their own from which on they are counted otherwise
+COUNTING = ("continuous_usage", "return_token_ids")  # fields of the chat and completions dialects
+RETRIES = 4  # requests that must be left for the rest when optional fields are refused
 
 
 def probe(
-    target: Target, dialect: str, text: str = "prose", images: Images | None = None, osl: int | None = None, seed: int = 0
+    target: Target,
+    dialect: str,
+    text: str = "prose",
+    images: Images | None = None,
+    osl: int | None = None,
+    seed: int = 0,
+    thorough: bool = False,
 ) -> Endpoint:
     """What `target` is. EndpointError, or ModelError where it is not clear which model is meant.
 
     Prompts carry `images`, so that the calibration knows their weight; answers have `osl` units of work, by default 8.
     """
-    return asyncio.run(_Preflight(target, dialects.get(dialect), text, images, osl or OSL, seed).run())
-
-
-@dataclass
-class _Answer:
-    """A probe that was answered: how many words, its call, what its usage says."""
-
-    words: int
-    call: Call
-
-    @property
-    def prompt_tokens(self) -> int | None:
-        return self.call.meter.usage.prompt_tokens if self.call.meter.usage else None
-
-    @property
-    def ttft_s(self) -> float | None:
-        meter, sent_ns = self.call.meter, self.call.sent_ns
-        return (meter.first_ns - sent_ns) / 1e9 if meter.first_ns and sent_ns else None
-
-    @property
-    def tpot_s(self) -> float | None:
-        meter, (tokens, _) = self.call.meter, self.call.meter.tokens()
-        if meter.first_ns is None or meter.last_ns is None or not tokens or tokens < 2 or meter.last_ns == meter.first_ns:
-            return None
-        return (meter.last_ns - meter.first_ns) / 1e9 / (tokens - 1)
-
-    @property
-    def reported_osl(self) -> int | None:
-        return self.call.meter.usage.completion_tokens if self.call.meter.usage else None
+    inquiry = Inquiry(target, dialects.get(dialect), text, images, seed, GET_TIMEOUT_S)
+    return asyncio.run(_Preflight(inquiry, osl or OSL, thorough).run())
 
 
 @dataclass
 class _Preflight:
-    target: Target
-    dialect: Dialect
-    text: str
-    images: Images | None
+    inquiry: Inquiry
     osl: int
-    seed: int
-    requests: int = 0
-    nonce: str = field(default_factory=lambda: secrets.token_hex(4))
-    server: str | None = None
+    thorough: bool
+    model: str = ""
+    fields: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> Endpoint:
-        caller = Caller(self.target, self.dialect, f"preflight-{self.nonce}", Wire())
-        async with open_session(self.target) as self._session, caller as self._caller:
-            listed = await self._models()
-            model, entry = self._choose(listed)
-            fields, short = await self._first_answer(model)
-            long = await self._long_answer(model, fields)
-            version = await self._get(f"{self.target.root}/version")
-            context = _context_of(entry)
-            if context is None:
-                context = _context_of(await self._get(f"{self.target.root}/props") or {})
-            rtt_s = await self._rtt_s()
-        return self._endpoint(model, fields, short, long, version, context, rtt_s)
+        asking, target = self.inquiry, self.inquiry.target
+        async with asking:
+            self.model, entry = self._choose(await self._models())
+            short = await self._first_answer()
+            long = await self._long_answer()
+            spoken = [reply for reply in (short, long) if reply is not None]
+            await self._count_tokens(spoken)
+            calibration = await self._calibration(spoken)
+            documents = [entry, await asking.look_up(f"{target.root}/version")]
+            if identity.context_tokens(documents) is None or self.thorough:
+                documents.append(await asking.look_up(f"{target.root}/props"))
+            if self.thorough:
+                documents += await self._ask_on(long, calibration)
+            context = identity.context_tokens(documents)
+            if self.thorough and context is None:
+                context = await self._refused_context()
+            self._tell_apart(spoken, documents)
+            return self._endpoint(spoken, calibration, documents, context, await asking.rtt_s())
 
     # --- which model -----------------------------------------------------------------------------------------
 
     async def _models(self) -> list[dict[str, Any]] | None:
         """The server's list of models; None where it has none to show."""
-        url = f"{self.target.url}/models"
+        target = self.inquiry.target
+        url = f"{target.url}/models"
         try:
-            status, kind, body = await self._fetch(url)
+            status, kind, body = await self.inquiry.fetch(url)
         except Exception as error:
-            raise refusal.of_connection(error, self.target) from None
-        if status in (401, 403) and self.target.model is None:
-            raise refusal.of_status(status, "", self.target, url)
-        if 300 <= status < 400 and self.target.model is None:
-            raise refusal.of_status(status, body.decode("utf-8", "replace"), self.target, url)
-        if "html" in kind and status == 200 and self.target.model is None:
-            raise EndpointError(f"{url} answers with a web page, not with an API", "check the URL, its path above all")
+            raise refusal.of_connection(error, target) from None
+        if target.model is None:
+            if status in (401, 403) or 300 <= status < 400:
+                raise refusal.of_status(status, body.decode("utf-8", "replace") if status < 400 else "", target, url)
+            if "html" in kind and status == 200:
+                raise EndpointError(f"{url} answers with a web page, not with an API", "check the URL, its path above all")
         self.facts["models_status"] = status
-        listed = _json(body) if status == 200 else None
-        entries = (listed.get("data") or listed.get("models")) if isinstance(listed, dict) else listed
-        if not isinstance(entries, list):
-            return None
-        found = [entry for entry in entries if isinstance(entry, dict) and (entry.get("id") or entry.get("name"))]
-        self.facts["models"] = [_name(entry) for entry in found][:50]
+        found = identity.entries(json_of(body) if status == 200 else None)
+        if found is not None:
+            self.facts["models"] = [identity.name_of(entry) for entry in found][:50]
         return found
 
     def _choose(self, listed: list[dict[str, Any]] | None) -> tuple[str, dict[str, Any]]:
-        names = [_name(entry) for entry in listed or ()]
-        if self.target.model is not None:
-            return self.target.model, next((entry for entry in listed or () if _name(entry) == self.target.model), {})
-        if len(names) == 1:
-            assert listed is not None
-            return names[0], listed[0]
-        if not names:
-            raise ModelError(f"{self.target.url}/models names no model", "say which one with --model NAME")
-        shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-        raise ModelError(f"the endpoint serves {len(names)} models: {shown}", "choose one with --model NAME")
+        named, target = {identity.name_of(entry): entry for entry in listed or ()}, self.inquiry.target
+        if target.model is not None:
+            return target.model, named.get(target.model, {})
+        if len(named) == 1:
+            return next(iter(named.items()))
+        if not named:
+            raise ModelError(f"{target.url}/models names no model", "say which one with --model NAME")
+        shown = ", ".join(list(named)[:20]) + (", …" if len(named) > 20 else "")
+        raise ModelError(f"the endpoint serves {len(named)} models: {shown}", "choose one with --model NAME")
 
     # --- how it answers --------------------------------------------------------------------------------------
 
-    async def _first_answer(self, model: str) -> tuple[tuple[str, ...], _Answer]:
-        """The optional fields that the server accepts, and its answer with them."""
-        known = self.dialect.TRAITS.optional
-        fields = known
+    async def _first_answer(self) -> Reply:
+        """An answer with as many of the optional fields as the server accepts."""
+        dialect, target = self.inquiry.dialect, self.inquiry.target
+        known = self.fields = dialect.TRAITS.optional
         while True:
-            answer = await self._ask(model, self._words(0), fields)
-            call = answer.call
-            if call.outcome is Outcome.OK:
-                self.facts["fields_refused"] = [name for name in known if name not in fields]
-                return fields, answer
-            if call.status not in (400, 422) or not fields or self.requests >= MAX_REQUESTS - 4:
-                raise refusal.of_call(call, self.target, self.target.place(self.dialect), model)
-            named = [name for name in fields if name in (call.error or "")]
-            fields = tuple(name for name in fields if name not in (named or _suspects(fields)))
+            reply = await self._ask(self._words(0), self.fields)
+            call = reply.call
+            if reply.ok:
+                self.facts["fields_refused"] = [name for name in known if name not in self.fields]
+                return reply
+            if call.status not in (400, 422) or not self.fields or self.inquiry.left <= RETRIES:
+                raise refusal.of_call(call, target, target.place(dialect), self.model)
+            named = [name for name in self.fields if name in (call.error or "")]
+            self.fields = tuple(name for name in self.fields if name not in (named or _suspects(self.fields)))
 
-    async def _long_answer(self, model: str, fields: tuple[str, ...]) -> _Answer | None:
+    async def _long_answer(self) -> Reply | None:
         """A longer prompt on the same connection; None when it fails, which costs the calibration."""
-        answer = await self._ask(model, self._words(1), fields)
-        if answer.call.outcome is Outcome.OK:
-            return answer
-        self.facts["long_probe"] = f"{answer.call.outcome}: {answer.call.error}"
+        reply = await self._ask(self._words(1), self.fields)
+        if reply.ok:
+            return reply
+        self.facts["long_probe"] = f"{reply.call.outcome}: {reply.call.error}"
         return None
 
-    async def _ask(self, model: str, words: int, fields: tuple[str, ...]) -> _Answer:
-        ask = compose_ask(
-            self.text,
-            self.images,
-            model=model,
-            words=words,
-            osl=self.osl,
-            fields=fields,
-            seed=self.seed,
-            request=self.requests,
-            nonce=self.nonce,
-        )
-        call = Call(self.requests, words, self.osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
-        call.planned_ns = monotonic_ns()
-        self.requests += 1
-        task = asyncio.create_task(self._caller.perform(call))
-        try:
-            await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
-        finally:  # also when interrupted: the connector waits for lines that are still in use
-            call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
-        await task
-        call.meter.take()
-        return _Answer(words, call)
+    async def _ask(self, words: int, fields: tuple[str, ...], osl: int | None = None, prompt: int | None = None) -> Reply:
+        return await self.inquiry.ask(self.model, words, osl or self.osl, fields, prompt)
 
     def _words(self, place: int) -> int:
         """Of the short and of the long probe: enough that every text of a batch has a few."""
-        return WORDS[place] if self.dialect.TRAITS.streams else max(WORDS[place], (4, 8)[place] * self.osl)
+        streams = self.inquiry.dialect.TRAITS.streams
+        return WORDS[place] if streams else max(WORDS[place], (4, 8)[place] * self.osl)
+
+    async def _calibration(self, spoken: list[Reply]) -> Calibration:
+        """From the usage of the answers; without usage from the server's tokenizer, where it lends that."""
+        counted = [(reply.words, reply.prompt_tokens) for reply in spoken if reply.prompt_tokens is not None]
+        if counted:
+            return calibrate(counted)
+        lent = [(reply.words, await self._tokenized(reply.words)) for reply in spoken]
+        found = calibrate([(words, tokens) for words, tokens in lent if tokens is not None])
+        return found if found.source == "assumed" else msgspec.structs.replace(found, source="tokenizer")
+
+    async def _tokenized(self, words: int) -> int | None:
+        """Tokens of such a prompt by /tokenize, as vLLM, SGLang and llama.cpp offer it; a chat template is not counted."""
+        asking = self.inquiry
+        if "text" not in asking.dialect.TRAITS.inputs or not asking.dialect.TRAITS.streams:
+            return None
+        prompt = compose(asking.text, words, asking.seed, asking.requests, asking.nonce)
+        said = await asking.look_up(
+            f"{asking.target.root}/tokenize", {"model": self.model, "prompt": prompt, "content": prompt}
+        )
+        count, listed = said.get("count"), said.get("tokens")
+        found = count if isinstance(count, int) else len(listed) if isinstance(listed, list) else None
+        self.facts["tokenize"] = found is not None
+        return found
+
+    # --- what is in a chunk ----------------------------------------------------------------------------------
+
+    async def _count_tokens(self, spoken: list[Reply]) -> None:
+        """Whether a chunk is a token; where not, the fields are kept by which the server says what it is."""
+        streams = self.inquiry.dialect.TRAITS.streams
+        answers = [reply for reply in spoken if streams and reply.completion_tokens and reply.call.meter.chunks]
+        hides = any(_hidden(reply) > max(1, HIDDEN * (reply.completion_tokens or 0)) for reply in answers)
+        self.facts["chunk_is_token"] = not hides if answers else None
+        if not (hides or self.thorough) or "stream_options" not in self.fields or self.inquiry.left <= 0:
+            return
+        fields = (*self.fields, *COUNTING)
+        reply = await self._ask(self._words(0), fields, max(self.osl, COUNTED_OSL))
+        meter = reply.call.meter
+        self.facts["continuous_usage"] = reply.ok and meter.source is TokenSource.CONTINUOUS_USAGE
+        self.facts["token_ids"] = reply.ok and meter.ids > 0
+        if not reply.ok or not reply.completion_tokens:
+            return
+        tokens, chunks = reply.completion_tokens, meter.chunks
+        self.facts["tokens_per_chunk"] = round(tokens / chunks, 3) if chunks else None
+        self.facts["chunk_is_token"] = tokens - chunks <= max(1, HIDDEN * tokens)
+        if not self.facts["chunk_is_token"]:
+            offered = zip(COUNTING, (self.facts["continuous_usage"], self.facts["token_ids"]), strict=True)
+            self.fields += tuple(name for name, works in offered if works)[:1]
+        if meter.source is not TokenSource.CHUNKS:
+            varies = _varies(reply.chunk_tokens[:-1])
+        else:
+            varies = tokens > SEVERAL * max(1, chunks)
+        self.facts["speculation"] = "suspected" if varies else "no sign of it"
 
     # --- whatever else it tells ------------------------------------------------------------------------------
 
-    async def _fetch(self, url: str) -> tuple[int, str, bytes]:
-        self.requests += 1
-        async with asyncio.timeout(GET_TIMEOUT_S), self._session.get(url, allow_redirects=False) as response:
-            self.server = response.headers.get("Server") or self.server
-            if 300 <= response.status < 400:
-                return response.status, "", response.headers.get("Location", "").partition("?")[0].encode()
-            return response.status, response.content_type, await response.content.read(1 << 20)
+    async def _ask_on(self, long: Reply | None, calibration: Calibration) -> list[dict[str, Any]]:
+        """What a run can do without; documents in which the server describes itself."""
+        asking = self.inquiry
+        if long is not None and asking.left > 0:
+            again = await self._ask(long.words, self.fields, prompt=long.call.number)
+            self.facts["prompt_cache"] = _from_cache(long, again, calibration) if again.ok else None
+        found = [await asking.look_up(f"{asking.target.root}{path}") for path in ("/get_server_info", "/info")]
+        if "tokenize" not in self.facts and asking.left > 0:
+            await self._tokenized(WORDS[0])
+        return found
 
-    async def _get(self, url: str) -> dict[str, Any] | None:
-        """A JSON object the server may or may not offer."""
-        if self.requests >= MAX_REQUESTS:
+    async def _refused_context(self) -> int | None:
+        """The context, from how the server refuses an answer beyond any; one that does not is stopped at its first token."""
+        if self.inquiry.left <= 0 or not self.inquiry.dialect.TRAITS.streams or self.inquiry.dialect.TRAITS.unit != "tokens":
             return None
-        try:
-            status, _, body = await self._fetch(url)
-        except Exception:  # an extra: whatever goes wrong, it is simply not known
-            return None
-        said = _json(body) if status == 200 else None
-        return said if isinstance(said, dict) else None
+        reply = await self.inquiry.ask(self.model, self._words(0), TOO_LONG, self.fields, first_only=True)
+        return identity.context_refused(reply.call.error or "") if reply.call.outcome is Outcome.HTTP_ERROR else None
 
-    async def _rtt_s(self) -> float | None:
-        """The quickest of a few TCP connects: a round trip. None behind a proxy, whose trip it would be."""
-        parts = urlsplit(self.target.url)
-        if proxy_for(self.target) is not None:
-            return None
-        loop, best = asyncio.get_running_loop(), None
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        try:
-            family, kind, proto, _, address = (await loop.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM))[0]
-            for _ in range(RTT_CONNECTS):
-                with socket.socket(family, kind, proto) as sock:
-                    sock.setblocking(False)
-                    began_ns = monotonic_ns()
-                    await asyncio.wait_for(loop.sock_connect(sock, address), 2)
-                    taken_s = (monotonic_ns() - began_ns) / 1e9
-                best = taken_s if best is None else min(best, taken_s)
-        except OSError:
-            return best
-        return best
+    def _tell_apart(self, spoken: list[Reply], documents: list[dict[str, Any]]) -> None:
+        """What the answers and documents at hand say without being asked."""
+        call = spoken[0].call
+        meter, headers = call.meter, call.headers
+        reasoning = [reply.call.meter.usage.reasoning_tokens for reply in spoken if reply.call.meter.usage]
+        self.facts |= {
+            "answer_status": call.status,
+            "streaming": self.inquiry.dialect.TRAITS.streams and (meter.chunks > 1 or meter.done),
+            "done_mark": meter.done,
+            "finish": meter.finish,
+            "chunks": meter.chunks,
+            "osl_reported": [reply.completion_tokens for reply in spoken],
+            "empty_delta_first": meter.prelude_ns is not None,
+            "first_answer_apart": meter.answer_ns != meter.first_ns,
+            "reasoning": meter.answer_ns != meter.first_ns or any(reasoning),
+            "cached_tokens": [reply.cached_tokens for reply in spoken if reply.call.meter.usage],
+            "compression": headers.get("content-encoding", "identity")[:20],
+            **identity.software(documents),
+        }
+        about = identity.kept(documents[0], identity.MODEL_KEYS)
+        said = {name: identity.limit(documents, keys) for name, keys in LIMITS.items()}
+        self.facts |= {"about_model": about} if about else {}
+        self.facts |= {name: found for name, found in said.items() if found is not None}
+        if "via" in headers:
+            self.facts["via"] = identity.plain(headers["via"])
 
     # --- what it comes to ------------------------------------------------------------------------------------
 
     def _endpoint(
         self,
-        model: str,
-        fields: tuple[str, ...],
-        short: _Answer,
-        long: _Answer | None,
-        version: dict[str, Any] | None,
+        spoken: list[Reply],
+        calibration: Calibration,
+        documents: list[dict[str, Any]],
         context: int | None,
         rtt_s: float | None,
     ) -> Endpoint:
-        answers = [short] if long is None else [short, long]
-        counted = [(answer.words, answer.prompt_tokens) for answer in answers]
-        lengths = [answer.reported_osl for answer in answers]
-        usage = short.reported_osl is not None
-        proxy = proxy_for(self.target)
-        https = self.target.url.startswith("https")
-        self.facts |= {
-            "answer_status": short.call.status,
-            "streaming": self.dialect.TRAITS.streams and (short.call.meter.chunks > 1 or short.call.meter.done),
-            "done_mark": short.call.meter.done,
-            "finish": short.call.meter.finish,
-            "chunks": short.call.meter.chunks,
-            "osl_reported": lengths,
-            "first_answer_apart": short.call.meter.answer_ns != short.call.meter.first_ns,
-            "cached_tokens": [answer.call.meter.usage.cached_tokens for answer in answers if answer.call.meter.usage],
-        }
+        target, traits = self.inquiry.target, self.inquiry.dialect.TRAITS
+        lengths = [reply.completion_tokens for reply in spoken]
+        usage = lengths[0] is not None
+        proxy = proxy_for(target)
+        server = self.inquiry.server or spoken[0].call.headers.get("server")
         return Endpoint(
-            url=self.target.url,
-            model=model,
-            dialect=self.dialect.NAME,
-            unit=self.dialect.TRAITS.unit,
-            calibration=_calibration(counted),
-            fields=fields,
-            keep_alive=long is None or long.call.reused,  # not so when the server closed what it had promised to keep
-            verified_tls=not self.target.insecure if https else None,
-            insecure=self.target.insecure,
+            url=target.url,
+            model=self.model,
+            dialect=self.inquiry.dialect.NAME,
+            unit=traits.unit,
+            calibration=calibration,
+            fields=self.fields,
+            keep_alive=len(spoken) == 1 or spoken[1].call.reused,  # not so when the server closed what it promised to keep
+            verified_tls=not target.insecure if target.url.startswith("https") else None,
+            insecure=target.insecure,
             proxy=without_credentials(proxy) if proxy else None,
             rtt_s=rtt_s,
-            ttft_s=min((ttft for answer in answers if (ttft := answer.ttft_s) is not None), default=None),
-            tpot_s=min((tpot for answer in answers if (tpot := answer.tpot_s) is not None), default=None),
+            ttft_s=min((ttft for reply in spoken if (ttft := reply.ttft_s) is not None), default=None),
+            tpot_s=min((tpot for reply in spoken if (tpot := reply.tpot_s) is not None), default=None),
             context_tokens=context,
-            server=self.server,
-            version=_version_of(version),
+            server=identity.plain(server) if server else None,
+            version=identity.version(documents),
             osl_honoured=all(length == self.osl for length in lengths) if usage else None,
             usage_reported=usage,
-            probes=self.requests,
-            loopback=self.target.loopback,
+            probes=self.inquiry.requests,
+            loopback=target.loopback,
             facts=self.facts,
         )
 
 
-def _calibration(counted: list[tuple[int, int | None]]) -> Calibration:
-    return calibrate([(words, tokens) for words, tokens in counted if tokens is not None])
+LIMITS = {"input_tokens_limit": identity.INPUT_KEYS, "output_tokens_limit": identity.OUTPUT_KEYS}
 
 
 def _suspects(fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -295,24 +293,20 @@ def _suspects(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in fields if name != "stream_options") or fields
 
 
-def _name(entry: dict[str, Any]) -> str:
-    return str(entry.get("id") or entry.get("name"))
+def _hidden(reply: Reply) -> int:
+    """Tokens of an answer that came without a chunk of their own."""
+    return (reply.completion_tokens or 0) - reply.call.meter.chunks
 
 
-def _context_of(entry: dict[str, Any]) -> int | None:
-    """Tokens of context from a model's entry or from llama.cpp's /props."""
-    inner = [entry.get("meta"), entry.get("default_generation_settings")]
-    figures = [entry.get(key) for key in CONTEXT_KEYS] + [part.get("n_ctx") for part in inner if isinstance(part, dict)]
-    return next((figure for figure in figures if isinstance(figure, int) and figure > 0), None)
+def _varies(chunk_tokens: Sequence[int]) -> bool:
+    """Several tokens a chunk, now more, now fewer; the last chunk, which holds what is left, is not among them."""
+    return bool(chunk_tokens) and fmean(chunk_tokens) > 1.05 and pstdev(chunk_tokens) > 0.1 * fmean(chunk_tokens)
 
 
-def _version_of(said: dict[str, Any] | None) -> str | None:
-    version = (said or {}).get("version")
-    return version[:80] if isinstance(version, str) else None
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+def _from_cache(first: Reply, again: Reply, calibration: Calibration) -> str | None:
+    """Whether the same prompt cost less the second time: `on`, `off`, or `suspected` where only the time says so."""
+    if again.cached_tokens is not None:
+        return "on" if again.cached_tokens > max(calibration.template_tokens, first.cached_tokens or 0) + 1 else "off"
+    if first.ttft_s is None or again.ttft_s is None:
         return None
+    return "suspected" if again.ttft_s < first.ttft_s / 2 and first.ttft_s - again.ttft_s > 0.005 else None

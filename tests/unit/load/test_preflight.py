@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
 from sweep.load import preflight
 from sweep.load.client import target_from
-from sweep.load.preflight import MAX_REQUESTS, probe
+from sweep.load.inquiry import MAX_REQUESTS
+from sweep.load.preflight import probe
+from sweep.report import endpoint as page
+from sweep.sim.server import start
 
 
 def test_a_good_server_is_known_after_four_requests(serve, server) -> None:
@@ -106,3 +112,47 @@ def test_a_server_that_says_nothing(serve, server, monkeypatch) -> None:
     monkeypatch.setattr(preflight, "GET_TIMEOUT_S", 0.2)
     with pytest.raises(EndpointError, match="does not answer"):
         probe(target_from(serve(server).replace("http:", "https:"), environ={}), "chat")
+
+
+def test_a_thorough_look_at_a_simulated_server_learns_the_rest() -> None:
+    with start("synthetic-8b-bf16", prefix_cache=True, draft_tokens=4, acceptance=0.6, reasoning=0.5) as served:
+        target = target_from(served.url, environ={})
+        quick, endpoint = probe(target, "chat"), probe(target, "chat", thorough=True)
+    facts = endpoint.facts
+    assert (facts["continuous_usage"], facts["token_ids"], facts["chunk_is_token"]) == (True, True, False)
+    assert facts["tokens_per_chunk"] > 1.5
+    assert (facts["prompt_cache"], facts["speculation"], facts["reasoning"]) == ("on", "suspected", True)
+    assert facts["tokenize"] is False
+    assert endpoint.calibration.template_tokens == pytest.approx(7)
+    assert "continuous_usage" in endpoint.fields
+    assert "continuous_usage" in quick.fields, "a run needs it as well where chunks hide tokens"
+    assert quick.probes < endpoint.probes <= MAX_REQUESTS
+
+
+@pytest.fixture(scope="module")
+def simulated() -> Iterator[str]:
+    with start("synthetic-8b-bf16") as served:
+        yield served.url
+
+
+def test_a_thorough_look_at_a_plain_server(simulated: str) -> None:
+    endpoint = probe(target_from(simulated, environ={}), "chat", thorough=True)
+    facts = endpoint.facts
+    assert (facts["chunk_is_token"], facts["speculation"], facts["reasoning"]) == (True, "no sign of it", False)
+    assert facts["prompt_cache"] in ("off", None)
+    assert endpoint.fields == ("stream_options", "ignore_eos", "min_tokens")
+
+
+@pytest.mark.parametrize("dialect", [name for name in dialects.names() if name != "transcription"])
+def test_every_dialect_can_be_looked_at(dialect: str, simulated: str) -> None:
+    endpoint = probe(target_from(simulated, environ={}), dialect, thorough=True)
+    assert endpoint.probes <= MAX_REQUESTS
+    assert dict(page.rows(endpoint))["model"] == "synthetic-8b-bf16"
+
+
+def test_a_thorough_look_stays_below_its_limit_at_a_server_that_minds_everything(serve, server) -> None:
+    server.refuses, server.names_refused = ("stream_options", "ignore_eos", "min_tokens"), True
+    server.models = [{"id": "m"}]
+    endpoint = probe(target_from(serve(server), environ={}), "completions", thorough=True)
+    assert len(server.asked) == endpoint.probes <= MAX_REQUESTS
+    assert dict(page.rows(endpoint))["token counts"] == "none: chunks are counted"

@@ -1,0 +1,181 @@
+"""Single questions to an endpoint, beside any load: each bounded in time and size, all of them counted."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from dataclasses import dataclass, field
+from time import monotonic_ns
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from sweep.dialect import Dialect
+from sweep.load.call import Call
+from sweep.load.caller import Caller
+from sweep.load.client import Target, open_session, proxy_for
+from sweep.load.look import Reads
+from sweep.load.meter import Meter
+from sweep.load.wire import Wire
+from sweep.model import Images, Outcome
+from sweep.prompt.ask import compose_ask
+
+MAX_REQUESTS = 12
+MAX_BYTES = 1 << 20
+RTT_CONNECTS = 5
+ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
+GLANCE_S = 0.005  # how often to look whether the first token came
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer to a prompt: how many words that had, how the call went, the tokens of each chunk."""
+
+    words: int
+    call: Call
+    chunk_tokens: tuple[int, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.call.outcome is Outcome.OK
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        return self.call.meter.usage.prompt_tokens if self.call.meter.usage else None
+
+    @property
+    def completion_tokens(self) -> int | None:
+        return self.call.meter.usage.completion_tokens if self.call.meter.usage else None
+
+    @property
+    def cached_tokens(self) -> int | None:
+        return self.call.meter.usage.cached_tokens if self.call.meter.usage else None
+
+    @property
+    def ttft_s(self) -> float | None:
+        meter, sent_ns = self.call.meter, self.call.sent_ns
+        return (meter.first_ns - sent_ns) / 1e9 if meter.first_ns and sent_ns else None
+
+    @property
+    def tpot_s(self) -> float | None:
+        meter, (tokens, _) = self.call.meter, self.call.meter.tokens()
+        if meter.first_ns is None or meter.last_ns is None or not tokens or tokens < 2 or meter.last_ns == meter.first_ns:
+            return None
+        return (meter.last_ns - meter.first_ns) / 1e9 / (tokens - 1)
+
+
+@dataclass
+class Inquiry:
+    """As an async context manager. `patience_s` is for questions that are not prompts."""
+
+    target: Target
+    dialect: Dialect
+    text: str
+    images: Images | None
+    seed: int
+    patience_s: float
+    requests: int = 0
+    nonce: str = field(default_factory=lambda: secrets.token_hex(4))
+    server: str | None = None  # as the header of that name says
+
+    async def __aenter__(self) -> Inquiry:
+        self._session = await open_session(self.target).__aenter__()
+        self._caller = await Caller(self.target, self.dialect, f"preflight-{self.nonce}", Wire()).__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._caller.__aexit__(kind, error, trace)
+        await self._session.__aexit__(kind, error, trace)
+
+    @property
+    def left(self) -> int:
+        return MAX_REQUESTS - self.requests
+
+    async def ask(
+        self, model: str, words: int, osl: int, fields: tuple[str, ...], prompt: int | None = None, first_only: bool = False
+    ) -> Reply:
+        """The answer to prompt number `prompt`, by default to one never sent before; `first_only`: no more than its first token."""
+        ask = compose_ask(
+            self.text,
+            self.images,
+            model=model,
+            words=words,
+            osl=osl,
+            fields=fields,
+            seed=self.seed,
+            request=self.requests if prompt is None else prompt,
+            nonce=self.nonce,
+        )
+        call = Call(self.requests, words, osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
+        call.planned_ns = monotonic_ns()
+        self.requests += 1
+        task = asyncio.create_task(self._caller.perform(call))
+        try:
+            if first_only:
+                while not task.done() and call.meter.begun_ns is None and call.age_ns(monotonic_ns()) < self.patience_s * 1e9:
+                    await asyncio.wait([task], timeout=GLANCE_S)
+                call.stop(Outcome.CUT, "the first token is enough")
+            else:
+                await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
+        finally:  # also when interrupted: the connector waits for lines that are still in use
+            call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
+        await task
+        _, tokens = call.meter.take()
+        return Reply(words, call, tuple(tokens))
+
+    async def fetch(self, url: str, post: dict[str, Any] | None = None) -> tuple[int, str, bytes]:
+        """(status, content type, body) of a GET, or of a POST of `post`. A redirect's body is where it leads."""
+        self.requests += 1
+        asked = self._session.request("GET" if post is None else "POST", url, json=post, allow_redirects=False)
+        async with asyncio.timeout(self.patience_s), asked as response:
+            self.server = response.headers.get("Server") or self.server
+            if 300 <= response.status < 400:
+                return response.status, "", response.headers.get("Location", "").partition("?")[0].encode()
+            body = bytearray()
+            while len(body) < MAX_BYTES and (part := await response.content.read(MAX_BYTES - len(body))):
+                body += part
+            return response.status, response.content_type, bytes(body)
+
+    async def look_up(self, url: str, post: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A JSON object the server may or may not offer; empty when it does not, or when enough was asked."""
+        if self.left <= 0:
+            return {}
+        try:
+            status, _, body = await self.fetch(url, post)
+        except Exception:  # an extra: whatever goes wrong, it is simply not known
+            return {}
+        said = json_of(body) if status == 200 else None
+        return said if isinstance(said, dict) else {}
+
+    async def rtt_s(self) -> float | None:
+        """The quickest of a few TCP connects: a round trip. None behind a proxy, whose trip it would be."""
+        parts = urlsplit(self.target.url)
+        if proxy_for(self.target) is not None:
+            return None
+        loop, best = asyncio.get_running_loop(), None
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            family, kind, proto, _, address = (await loop.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM))[0]
+            for _ in range(RTT_CONNECTS):
+                with socket.socket(family, kind, proto) as sock:
+                    sock.setblocking(False)
+                    began_ns = monotonic_ns()
+                    await asyncio.wait_for(loop.sock_connect(sock, address), 2)
+                    taken_s = (monotonic_ns() - began_ns) / 1e9
+                best = taken_s if best is None else min(best, taken_s)
+        except OSError:
+            return best
+        return best
+
+
+def json_of(body: bytes) -> Any:
+    """What JSON says; None when it is none."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
