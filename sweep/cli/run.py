@@ -70,16 +70,14 @@ def run(
     ] = None,
     effort: Annotated[
         str,
-        typer.Option(
-            metavar="HOW", rich_help_panel=LOAD, help="how well a cell is to know: quick, standard or rigorous [standard]"
-        ),
+        typer.Option(metavar="HOW", rich_help_panel=LOAD, help="intervals: quick, standard or rigorous [standard]"),
     ] = "standard",
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="20m",
             rich_help_panel=LOAD,
-            help="endpoint time for all cells, refinement included [twice what doubling takes]",
+            help="endpoint time for all cells [twice the doubling's]",
         ),
     ] = None,
     max_tokens: Annotated[

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from sweep.curve.narrow import confirming, narrowing
 from sweep.model import Estimate, Plan, Point
+from sweep.plan.effort import REFINEMENT
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
-REFINEMENT = 1.0  # time for it as a share of the doubling's, when no budget is given
 FAILING = {"failures", "no-success", "aborted"}
 ONE_LEVEL = {"single", "offline"}  # load kinds whose level is not a choice
 

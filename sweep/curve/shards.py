@@ -53,6 +53,9 @@ def add(parts: Sequence[Point]) -> Point:
         rates={name: summed([part.rates[name] for part in parts]) for name in _common([part.rates for part in parts])},
         concurrency=summed([part.concurrency for part in parts]),
         concurrency_peak=None,
+        busy_s=max((part.busy_s for part in parts if part.busy_s is not None), default=None),
+        mid_flight=None if any(part.mid_flight is None for part in parts) else sum(part.mid_flight or 0 for part in parts),
+        loadgen={},
         histograms={name: histogram.encode(one) for name, one in added.items()},
         joint=_tables(parts),
         slos=tuple(

@@ -49,11 +49,10 @@ def standing(cell: Cell, done: Records, open: Records, rows: Records, window: Wi
 
 def of_interval(gate: Gate, found: Estimate) -> Known:
     """An interval shrinks with the square root of the time."""
-    name = label(gate)
     if found.value is None or found.low is None or found.high is None or not found.value > 0:
-        return Known(name, HOPELESS if found.n >= FEWEST_TOKENS else 2.0, "unbounded")
+        return Known(gate.label, HOPELESS if found.n >= FEWEST_TOKENS else 2.0, "unbounded")
     width = (found.high - found.low) / 2 / found.value
-    return Known(name, min(HOPELESS, (width / gate.width) ** 2), f"±{width:.1%}, asked ±{gate.width:.0%}")
+    return Known(gate.label, min(HOPELESS, (width / gate.width) ** 2), f"±{width:.1%}, asked ±{gate.width:.0%}")
 
 
 def of_share(slo: str, bound: Bound, kept: Estimate) -> Known:
@@ -67,12 +66,6 @@ def of_share(slo: str, bound: Bound, kept: Estimate) -> Known:
     apart = abs(kept.value - bound.quantile)
     side = kept.high - kept.value if kept.value < bound.quantile else kept.value - kept.low
     return Known(name, min(HOPELESS, max(1.1, (side / apart) ** 2)) if apart else HOPELESS, "undecided")
-
-
-def label(gate: Gate) -> str:
-    if gate.quantile is None:
-        return "throughput"
-    return f"{gate.metric.removesuffix('_s').upper()} p{100 * gate.quantile:g}"
 
 
 def _gates(cell: Cell, done: Records, open: Records, rows: Records, window: Window) -> Iterator[Known]:

@@ -26,7 +26,7 @@ PREFILL_SHARE = 1 / 64
 DECODE_SHARE = 1 / 50
 P99 = 5000  # requests that make a p99
 REQUEST_EVENTS = 5  # what sending a request and ending it costs the client, in events
-PRECISION = 0.5  # of what a budget holds beyond the shortest cells
+PRECISION = 0.5  # of what a budget holds beyond the shortest cells; the rest is for refinement
 
 
 def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
@@ -65,7 +65,8 @@ def idle_timeout_s(profile: Profile, endpoint: Endpoint | None) -> float:
 
 
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
-    """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end (an upper bound).
+    """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement (upper
+    bounds). A budget is spent on its cells, whatever they would need at least.
 
     Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e, what it costs the others, is its
     input tokens at 1/64 and its output tokens at 1/50 of a lone TPOT. That holds within a factor of two for 8B to 120B
@@ -73,16 +74,19 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     """
     levels = (plan.grid or doubling(plan.max_concurrency)) * plan.repeats
     pace = _pace(endpoint)
+    beyond = plan.refine if plan.grid is None else 0
     if pace is None:
-        return Expected(cells=len(levels))
+        return Expected(cells=len(levels) + beyond)
     cells = [_cell(plan, level, *pace) for level in levels]
-    requests = sum(count for count, _ in cells)
+    seconds = sum(seconds for _, seconds in cells)
+    share = 1 + effort.REFINEMENT * bool(beyond) if plan.budget_s is None else plan.budget_s / seconds
+    requests = share * sum(count for count, _ in cells)
     return Expected(
-        cells=len(cells),
+        cells=len(cells) + beyond,
         requests=round(requests),
         input_tokens=round(requests * lengths.expected(plan.profile.isl)),
         output_tokens=round(requests * lengths.expected(plan.profile.osl)),
-        seconds=sum(seconds for _, seconds in cells),
+        seconds=share * seconds,
         tail_seconds=sum(extra_s(plan, level, endpoint, P99) or 0.0 for level in levels),
     )
 
@@ -115,8 +119,9 @@ def busiest(plan: Plan, endpoint: Endpoint | None) -> tuple[float, float]:
 def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence[float], spent_s: float) -> float | None:
     """How long the next cell may keep the endpoint busy, `ahead` being the levels planned after it; None without a budget.
 
-    Every cell gets the shortest time it can be measured in. Half of what the budget holds beyond is divided by what each
-    cell needs to resolve what is asked of it, the other half is for refinement. Without a pace all cells get the same.
+    Every cell gets the shortest time it can be measured in. What the budget holds beyond, without a grid half of it (the
+    other half is for refinement), is divided by what each cell needs to resolve what is asked of it. Without a pace all
+    cells get the same.
     """
     if plan.budget_s is None:
         return None
@@ -128,7 +133,7 @@ def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence
     least_s = [_cell(plan, each, *pace)[1] for each in levels]
     wanted = effort.requests_wanted(plan.limits)
     needs_s = [extra_s(plan, each, endpoint, wanted) or 0.0 for each in levels]
-    spare_s = PRECISION * max(0.0, left_s - sum(least_s))
+    spare_s = (PRECISION if plan.grid is None else 1.0) * max(0.0, left_s - sum(least_s))
     return least_s[0] + spare_s * (needs_s[0] / sum(needs_s) if sum(needs_s) else 1 / len(levels))
 
 

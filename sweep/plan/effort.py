@@ -15,6 +15,7 @@ MIDDLE = (
 )
 TAILS = (Gate(metric="tpot_s", quantile=0.99, width=0.10), Gate(metric="ttft_s", quantile=0.99, width=0.10))
 STRETCH = 4.0  # without a budget: how many shortest windows may go into what the shortest did not resolve
+REFINEMENT = 1.0  # time for refinement as a share of the doubling's, when no budget is given
 BEYOND = 50  # requests beyond a percentile that make it worth its name: 5,000 for p99
 FEWEST = 8  # requests whose median has an interval
 

@@ -39,7 +39,18 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
         f"load       {kind}: {levels}{repeats}",
         f"at most    {amount}, {tokens}, {quantity.duration(expected.seconds)}",
     ]
-    return lines + [f"SLO        {quantity.slo_title(slo)}" for slo in plan.slos]
+    lines += [f"SLO        {quantity.slo_title(slo)}" for slo in plan.slos]
+    return lines + list(_buys(plan, expected))
+
+
+def _buys(plan: Plan, expected: Expected) -> Iterator[str]:
+    """What the time buys, and what the tails would cost."""
+    gates = [f"{gate.label} ±{gate.width:.0%}" for gate in plan.limits.gates]
+    if gates:
+        yield f"known to   {', '.join(gates)}"
+    wanted = any(gate.quantile is not None and gate.quantile > 0.5 for gate in plan.limits.gates)
+    if not wanted and expected.tail_seconds and plan.limits.duration_s is None:
+        yield f"p99        5,000 requests at every load would take {quantity.duration(expected.tail_seconds)} more"
 
 
 def result(curve: Curve, paths: Mapping[str, Path] | None = None, *, plain: bool = False) -> Iterator[RenderableType]:

@@ -7,9 +7,9 @@ import pytest
 
 from sweep.errors import ProfileError
 from sweep.model import Calibration, Endpoint, Plan
-from sweep.plan.budget import deadline_s, expected, require_context
+from sweep.plan.budget import deadline_s, expected, require_context, share_s
 from sweep.plan.profile import load_profile
-from sweep.plan.scenario import make_plan
+from sweep.plan.scenario import REFINE, make_plan
 
 
 def endpoint(ttft_s: float | None = 0.04, tpot_s: float | None = 0.006) -> Endpoint:
@@ -36,7 +36,7 @@ def test_a_deadline_is_at_least_ten_minutes_and_grows_with_the_answer() -> None:
 def test_an_unknown_pace_leaves_time_unknown() -> None:
     for unknown in (None, endpoint(None, 0.006), endpoint(0.04, None), endpoint(float("nan"), 0.006)):
         guess = expected(plan("1k-1k"), unknown)
-        assert guess.cells == 10
+        assert guess.cells == 10 + REFINE
         assert (guess.requests, guess.input_tokens, guess.output_tokens, guess.seconds) == (None, None, None, None)
 
 
@@ -70,15 +70,42 @@ def test_a_demanded_cohort_lengthens_the_window_up_to_the_cap() -> None:
 
 
 def test_repeats_and_ladders_count_cells() -> None:
-    assert expected(plan("demo", repeats=3), endpoint()).cells == 21
+    assert expected(plan("demo", repeats=3), endpoint()).cells == 21 + REFINE
+    assert expected(plan("demo", repeats=3, diligence="quick"), endpoint()).cells == 21
     assert expected(plan("demo", grid=(1.0, 2.0)), endpoint()).cells == 2
 
 
 def test_the_demonstration_takes_less_than_a_minute() -> None:
     """At the pace of the embedded endpoint's default preset."""
     guess = expected(plan("demo"), endpoint(0.01, 0.0058))
-    assert guess.cells == 7
-    assert guess.seconds < 45
+    assert guess.cells == 7 + REFINE
+    assert guess.seconds < 60
+
+
+def test_a_budget_is_what_the_sweep_takes() -> None:
+    assert expected(plan("1k-1k", budget_s=1200.0), endpoint()).seconds == pytest.approx(1200)
+
+
+def test_what_p99_costs_is_said_beforehand() -> None:
+    alone = expected(plan("1k-1k", grid=(1.0,)), endpoint())
+    e2e_s = 0.04 + 1024 * 0.006
+    assert alone.tail_seconds == pytest.approx(5000 * e2e_s, rel=0.1)
+
+
+def test_a_budget_is_divided_by_what_each_cell_still_needs() -> None:
+    """p99 needs 5,000 requests everywhere: many more seconds at concurrency 4 than at 64."""
+    grid = (4.0, 16.0, 64.0)
+    wide = plan("1k-1k", grid=grid, budget_s=50_000.0, diligence="rigorous")
+    four, sixteen, many = (share_s(wide, endpoint(), level, tuple(set(grid) - {level}), 0.0) for level in grid)
+    assert four > 2 * sixteen
+    assert sixteen > 1.5 * many
+    assert four + sixteen + many == pytest.approx(50_000)
+
+
+def test_without_a_budget_there_are_no_shares_and_a_small_one_still_holds_the_shortest_cells() -> None:
+    assert share_s(plan("1k-1k"), endpoint(), 1.0, (2.0,), 0.0) is None
+    assert share_s(plan("1k-1k", budget_s=10.0), endpoint(), 1.0, (2.0, 4.0), 0.0) > 20
+    assert share_s(plan("1k-1k", budget_s=90.0), None, 1.0, (2.0, 4.0), 30.0) == 20
 
 
 def test_an_open_loop_sends_what_its_rate_says() -> None:
