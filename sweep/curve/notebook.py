@@ -33,7 +33,8 @@ class CurveFile:
 
     def frontier(self, axis: str | None = None) -> Frontier:
         """The frontier of an axis pair (`ttft`, `total/interactivity`, …); of the default one without. KeyError lists them."""
-        return frontier(self.points, default_axis(self.points) if axis is None else axis_named(axis))
+        named = default_axis(self.points) if axis is None else axis_named(axis)
+        return frontier(self.points, named, rate_unit=self.curve.endpoint.rate_unit)
 
     def at(self, x: float, axis: str | None = None, rule: interpolate.Rule = "pchip") -> interpolate.Answer:
         """Throughput where users get x: measured, interpolated or unreachable, with what the measurements alone prove."""

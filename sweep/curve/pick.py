@@ -74,6 +74,7 @@ class Pick:
     boundary: Boundary | None
     best: Judged | None
     loads: tuple[Judged, ...]
+    rate_unit: str  # of goodput in tokens, or what the dialect counts
     left_out: tuple[Load, ...]  # loads of which every point is disqualified
 
     @property
@@ -105,6 +106,7 @@ def pick(curve: Curve, slo: Slo, rule: Rule = "pchip") -> Pick:
         boundary=None if highest is None or last else boundary(groups, highest, slo, rule),
         best=max((load for load in loads if load.goodput_req_per_s.value), key=_goodput, default=None),
         loads=loads,
+        rate_unit=curve.endpoint.rate_unit,
         left_out=tuple(dict.fromkeys(point.load for point in curve.points if point.load not in answering)),
     )
 
@@ -122,7 +124,7 @@ def reading(curve: Curve, slo: Slo, axis: str, rule: Rule = "pchip") -> Reading:
     wanted = 1.0 if bound.quantile is None else bound.quantile
     stricter = [name for name, q in quantile.QUANTILES.items() if q >= wanted]
     statistic = min(stricter, key=lambda name: quantile.QUANTILES[name], default="max")
-    front = frontier(curve.points, axis, statistic)
+    front = frontier(curve.points, axis, statistic, rate_unit=curve.endpoint.rate_unit)
     x = 1 / bound.limit_s
     return Reading(axis, front.x_label, front.y_label, x, at(front.vertices, x, rule))
 

@@ -35,7 +35,7 @@ def _answer(picked: Pick) -> str:
     name, highest = quantity.slo_title(picked.slo), picked.highest
     if highest is not None:
         reach = ", the highest load measured" if highest is picked.loads[-1] else ""
-        return f"Meets {name} up to {_at(highest)}{reach}: {_work(highest)}."
+        return f"Meets {name} up to {_at(highest)}{reach}: {_work(picked, highest)}."
     if picked.unreachable:
         shares = [(load.attainment.value, load) for load in picked.loads if load.attainment.value is not None]
         share, closest = max(shares, key=lambda each: (each[0], -each[1].level))
@@ -73,7 +73,7 @@ def _exceptions(picked: Pick) -> Iterator[str]:
 def _most(picked: Pick) -> Iterator[str]:
     best = picked.best
     if best is not None and best is not picked.highest:
-        yield f"Most requests within it are had at {_at(best)}, where it is {best.verdict}: {_work(best)}."
+        yield f"Most requests within it are had at {_at(best)}, where it is {best.verdict}: {_work(picked, best)}."
 
 
 def _left_out(picked: Pick) -> Iterator[str]:
@@ -100,9 +100,9 @@ def _at(load: Judged) -> str:
     return quantity.level_in_words(load.load)
 
 
-def _work(load: Judged) -> str:
+def _work(picked: Pick, load: Judged) -> str:
     requests, tokens = load.goodput_req_per_s, load.goodput_tok_per_s
-    return f"{_ranged(requests)} good req/s, {_ranged(tokens)} good tok/s"
+    return f"{_ranged(requests)} good req/s, {_ranged(tokens)} good {picked.rate_unit}"
 
 
 def _ranged(estimate: Estimate) -> str:
@@ -117,7 +117,7 @@ def loads_table(picked: Pick) -> Table:
     from rich.text import Text
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
-    for head in ("load\n", "\n", "within\n", "good\nrequests", "of\n", "goodput\nreq/s", "goodput\ntok/s"):
+    for head in ("load\n", "\n", "within\n", "good\nrequests", "of\n", "goodput\nreq/s", f"goodput\n{picked.rate_unit}"):
         made.add_column(Text(head), justify="right", no_wrap=True)
     for load in picked.loads:
         cells = (
