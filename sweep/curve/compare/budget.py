@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.curve.compare import fan
+from sweep.curve.compare import fan, noise
 from sweep.curve.compare.delivery import Delivery, estimate
 from sweep.curve.compare.nouns import Demand, Served, Side, Target, Within
 from sweep.curve.compare.plane import Plane
@@ -44,7 +44,7 @@ def priced(side: Side, delivery: Delivery) -> Priced:
     drawn = None if delivery.ln is None else ln_cost(_price(side), side.accelerators, delivery.ln, share)
     if at is None or not np.isfinite(at):
         return Priced(delivery.served, delivery, None if at is None else float(at), drawn)
-    cost = estimate(math.exp(at), drawn)
+    cost = estimate(math.exp(at), drawn, delivery.sources)
     return Priced(msgspec.structs.replace(delivery.served, cost_per_million=cost), delivery, float(at), drawn)
 
 
@@ -53,11 +53,12 @@ def throughputs(a: Priced, b: Priced, per: float) -> Pair | None:
     if a.delivery.value is None and b.delivery.value is None:
         return None
     first, second = a.delivery, b.delivery
+    value = _ln(first.value) - _ln(second.value) - per
     draws = None
     if first.ln is not None and second.ln is not None:
-        draws = _difference(first.ln, second.ln) - per
+        draws = noise.welch(value, _difference(first.ln, second.ln) - per, (*first.sources, *second.sources))
     return Pair(
-        _ln(first.value) - _ln(second.value) - per,
+        value,
         draws,
         _bound(first.served.attained, second.served.ceiling, per),
         _bound(first.served.ceiling, second.served.attained, per),
@@ -68,9 +69,12 @@ def costs(a: Priced, b: Priced) -> Pair | None:
     """None without both prices, or where neither side delivers anything."""
     if a.ln_cost is None or b.ln_cost is None or (np.isinf(a.ln_cost) and np.isinf(b.ln_cost)):
         return None
-    draws = _difference(a.ln_costs, b.ln_costs) if a.ln_costs is not None and b.ln_costs is not None else None
+    value, draws = a.ln_cost - b.ln_cost, None
+    if a.ln_costs is not None and b.ln_costs is not None:
+        sources = (*a.delivery.sources, *b.delivery.sources)
+        draws = noise.welch(value, _difference(a.ln_costs, b.ln_costs), sources)
     least, most = _bracket(a), _bracket(b)
-    return Pair(a.ln_cost - b.ln_cost, draws, _minus(least[0], most[1]), _minus(least[1], most[0]))
+    return Pair(value, draws, _minus(least[0], most[1]), _minus(least[1], most[0]))
 
 
 def demand(asked: Sequence[Target], sides: Sequence[Side], by_target: Mapping[str, Mapping[str, Priced]]) -> tuple[Demand, ...]:
@@ -93,7 +97,7 @@ def _demand(label: str, weighted: Sequence[Target], by_target: Mapping[str, Mapp
     mean = float(weights @ np.exp([each.ln_cost for each in here if each.ln_cost is not None]))
     drawn = [each.ln_costs for each in here if each.ln_costs is not None]
     ln = np.log(weights @ np.exp(np.stack(drawn))) if len(drawn) == len(here) else None
-    return Demand(label=label, cost_per_million=estimate(mean, ln), unreachable_share=1 - share)
+    return Demand(label=label, cost_per_million=estimate(mean, ln, here[0].delivery.sources), unreachable_share=1 - share)
 
 
 def within(side: Side, plane: Plane, ceiling: float) -> Within:

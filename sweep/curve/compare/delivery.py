@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delivery:
-    """`ln`: draws of ln tok/s, −∞ where a draw does not reach the target; None where too little is known to draw."""
+    """`ln`: draws of ln tok/s, −∞ where a draw does not reach the target; None where too little is known to draw.
+
+    They are normal; whoever reads an interval from them, or from what is made of them, calls `noise.welch` with all `sources`.
+    """
 
     served: Served
     value: float | None
@@ -26,17 +30,14 @@ class Delivery:
     sources: tuple[noise.Source, ...] = ()
 
 
-def at_x(plane: Plane, x: float, seed: int) -> Delivery:
+def at_x(plane: Plane, x: float) -> Delivery:
     """The frontier's answer at x."""
     answer = interpolate.at(plane.vertices, x)
-    ln = None
-    if plane.moved is not None:
-        value = -np.inf if answer.value is None else float(np.log(answer.value))
-        ln = noise.welch(value, fan.value(plane.moved, np.array(np.log(x))), plane.sources, seed)
+    ln = None if plane.moved is None else fan.value(plane.moved, np.array(np.log(x)))
     served = Served(
         label=plane.label,
         standing=answer.standing,
-        tok_per_s=estimate(answer.value, ln),
+        tok_per_s=estimate(answer.value, ln, plane.sources),
         attained=answer.attained,
         ceiling=answer.ceiling,
         loads=_around(plane, x),
@@ -52,10 +53,12 @@ def _around(plane: Plane, x: float) -> tuple[float, ...]:
     return tuple(sorted({point.load.level for point in plane.curve.points if point.id in names}))
 
 
-def estimate(value: float | None, ln: Floats | None) -> Estimate:
+def estimate(value: float | None, ln: Floats | None, sources: Sequence[noise.Source]) -> Estimate:
     """A value with the interval of its draws; low 0 where some draws deliver nothing, high None where some are unbounded."""
-    ends = judge.interval(ln) if ln is not None and value is not None else None
-    if value is None or ends is None:
+    if value is None or ln is None:
+        return Estimate(value=value)
+    ends = judge.interval(noise.welch(float(np.log(value)), ln, sources))
+    if ends is None:
         return Estimate(value=value)
     low, high = min(float(np.exp(ends[0])), value), max(float(np.exp(ends[1])), value)
     return Estimate(value=value, low=low, high=high if np.isfinite(high) else None)

@@ -37,7 +37,7 @@ class Flow:
     sources: tuple[noise.Source, ...]
 
 
-def under(plane: Plane, slo: Slo, seed: int) -> Delivery:
+def under(plane: Plane, slo: Slo) -> Delivery:
     picked = pick(plane.curve, slo)
     verdict, meeting = _meeting(plane, picked)
     best = _best(meeting)
@@ -63,13 +63,13 @@ def under(plane: Plane, slo: Slo, seed: int) -> Delivery:
     )
     edge = picked.boundary
     if edge is not None and there is not None and best.level == edge.meets and edge.level > edge.meets:
-        return _between(plane, served, here, there, edge, slo, seed)
-    ln = None if here.off is None else noise.welch(math.log(here.value), math.log(here.value) + here.off, here.sources, seed)
-    value = estimate(here.value, ln)
+        return _between(plane, served, here, there, edge, slo)
+    ln = None if here.off is None else math.log(here.value) + here.off
+    value = estimate(here.value, ln, here.sources)
     return Delivery(msgspec.structs.replace(served, tok_per_s=value), here.value, ln, here.sources)
 
 
-def _between(plane: Plane, served: Served, here: Flow, there: Flow, edge: Boundary, slo: Slo, seed: int) -> Delivery:
+def _between(plane: Plane, served: Served, here: Flow, there: Flow, edge: Boundary, slo: Slo) -> Delivery:
     """From the last load that meets towards the first that misses, as far as every bound holds."""
     way = math.log(edge.level / edge.meets) / math.log(edge.fails / edge.meets)
     rise = max(0.0, math.log(there.value * (served.attainment or 1.0) / here.value))
@@ -79,11 +79,11 @@ def _between(plane: Plane, served: Served, here: Flow, there: Flow, edge: Bounda
     if here.off is not None and there.off is not None and breaking is not None and breaking.off is not None:
         ways = np.clip(way + breaking.off, 0.0, 1.0)
         rises = np.maximum(0.0, rise + there.off - here.off)
-        ln = noise.welch(math.log(value), math.log(here.value) + here.off + ways * rises, sources, seed)
+        ln = math.log(here.value) + here.off + ways * rises
     served = msgspec.structs.replace(
         served,
         standing="interpolated",
-        tok_per_s=estimate(value, ln),
+        tok_per_s=estimate(value, ln, sources),
         ceiling=max(there.value, value),
         load=edge.level,
         fails_at=edge.fails,

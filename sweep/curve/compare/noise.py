@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 Z95 = 1.959963984540054
 MIN_REPEATS = 3
+STRETCH_SEED = 1  # its draws are independent of every source's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +101,7 @@ def _halves(estimates: Sequence[Estimate], value: float) -> tuple[float, float] 
     return max(0.0, float(below if below is not None else above)), max(0.0, float(above if above is not None else below))  # type: ignore[arg-type]
 
 
-def welch(value: float, draws: Floats, sources: Sequence[Source], seed: int) -> Floats:
+def welch(value: float, draws: Floats, sources: Sequence[Source]) -> Floats:
     """Normal draws of a statistic around its value, as Student's t where part of their variance was estimated from few runs.
 
     Each group of sources contributes Σ cᵢ·cov(statistic, sourceᵢ), with c the least-squares sensitivities; the degrees of
@@ -122,5 +123,5 @@ def welch(value: float, draws: Floats, sources: Sequence[Source], seed: int) -> 
     if total <= 0 or lost <= 0:
         return draws
     df = max(1.0, total**2 / lost)
-    stretch = np.sqrt(df / np.random.default_rng([seed, 1]).chisquare(df, len(draws)))
+    stretch = np.sqrt(df / np.random.default_rng(STRETCH_SEED).chisquare(df, len(draws)))
     return np.where(known, value + (draws - value) * stretch, draws)

@@ -57,7 +57,7 @@ def compare(
     planes = {label: plane.plane(label, curve, chosen, seed=seed, draws=draws) for label, curve in labelled.items()}
     asked = targets.targets(taking_part, list(planes.values()), slos, at, weights or {})
     basis = _basis(sides)
-    delivered = {target.name: {label: _deliver(each, target, seed) for label, each in planes.items()} for target in asked}
+    delivered = {target.name: {label: _deliver(each, target) for label, each in planes.items()} for target in asked}
     priced = {
         target.name: {side.label: budget.priced(side, delivered[target.name][side.label]) for side in sides} for target in asked
     }
@@ -80,7 +80,7 @@ def compare(
             Answer(target=target, served=tuple(priced[target.name][side.label].served for side in sides)) for target in asked
         ),
         verdicts=_verdicts(asked, sides, priced, basis, delta),
-        gains=tuple(_gain(planes[a], planes[b], basis, delta, seed) for a, b in combinations(labelled, 2)),
+        gains=tuple(_gain(planes[a], planes[b], basis, delta) for a, b in combinations(labelled, 2)),
         demand=budget.demand(asked, sides, priced),
         within=tuple(budget.within(side, planes[side.label], cost_ceiling) for side in sides) if cost_ceiling else (),
         unknown_noise=tuple(label for label, each in planes.items() if each.vertices and each.moved is None),
@@ -149,8 +149,8 @@ def _paired(curves: Sequence[Curve]) -> bool:
     return len(groups) == 1 and None not in groups
 
 
-def _deliver(side: Plane, target: Target, seed: int) -> Delivery:
-    return under(side, target.slo, seed) if target.slo is not None else at_x(side, target.x or 0.0, seed)
+def _deliver(side: Plane, target: Target) -> Delivery:
+    return under(side, target.slo) if target.slo is not None else at_x(side, target.x or 0.0)
 
 
 def _verdicts(
@@ -196,7 +196,7 @@ def _verdicts(
     return tuple(made)
 
 
-def _gain(a: Plane, b: Plane, basis: Mapping[str, float], delta: float, seed: int) -> Gain:
+def _gain(a: Plane, b: Plane, basis: Mapping[str, float], delta: float) -> Gain:
     shared = plane.window((a, b)) if a.vertices and b.vertices else None
     if shared is None:
         return Gain(a=a.label, b=b.label, window=None, ratio=Ratio(value=None))
@@ -204,7 +204,7 @@ def _gain(a: Plane, b: Plane, basis: Mapping[str, float], delta: float, seed: in
     value = float(gain.mean_ln_ratio(a.still, b.still)[0]) - per
     draws = None
     if a.moved is not None and b.moved is not None:
-        draws = noise.welch(value, gain.mean_ln_ratio(a.moved, b.moved) - per, (*a.sources, *b.sources), seed)
+        draws = noise.welch(value, gain.mean_ln_ratio(a.moved, b.moved) - per, (*a.sources, *b.sources))
     least, most = gain.bracket(a.vertices, b.vertices, shared)
     pair = Pair(value, draws, math.log(least) - per, math.log(most) - per)
     shape = gain.shape(a.still, b.still, shared, delta, per)

@@ -17,7 +17,7 @@ from sweep.plan.slo import parse
 def under(slo: Slo, name: str = "a", seed: int = 0) -> Delivery:
     curve = pages.side(name, seed)
     axis = plane.axis_of([curve], None)
-    return goals.under(plane.plane("A", curve, axis, seed=0, draws=2000), slo, 0)
+    return goals.under(plane.plane("A", curve, axis, seed=0, draws=2000), slo)
 
 
 def test_between_the_load_that_meets_and_the_one_that_misses() -> None:
@@ -52,7 +52,7 @@ def test_out_of_reach_and_undecided_are_not_the_same() -> None:
     few = pages.side("few", requests=(30, 30, 30, 30), fail_every=0)
     axis = plane.axis_of([few], None)
     (tail,) = parse("ttft_p99<=1500ms")
-    answer = goals.under(plane.plane("A", few, axis, seed=0, draws=200), tail, 0)
+    answer = goals.under(plane.plane("A", few, axis, seed=0, draws=200), tail)
     assert (answer.served.standing, answer.ln) == ("undecided", None)
 
 
