@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-DEFAULT = ("client",)
-HELPERS = ("reference", "otava_changes")  # run by benchmarks, not by people
+DEFAULT = ("client", "simulator")
+HELPERS = ("reference", "stand", "floor", "otava_changes")  # run by benchmarks, not by people
 
 
 def benchmarks() -> dict[str, str]:
