@@ -17,6 +17,7 @@ from sweep.plan.effort import REFINEMENT
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
 FAILING = {"failures", "no-success", "aborted"}
+REFUSED = 0.01  # of the requests, for want of capacity: more load would only be refused too
 ONE_LEVEL = {"single", "offline"}  # load kinds whose level is not a choice
 
 
@@ -126,8 +127,9 @@ def _next_doubling(plan: Plan, doubled: Sequence[float], measured: Sequence[Poin
 
 
 def failing(point: Point) -> bool:
-    """Whether the endpoint begins to fail at this load."""
-    return any(finding.code in FAILING for finding in point.findings)
+    """Whether the endpoint begins to fail at this load, or to refuse it."""
+    refused = point.outcomes.get("rate_limited", 0) > REFUSED * point.cohort
+    return refused or any(finding.code in FAILING for finding in point.findings)
 
 
 def flat(measured: Sequence[Point]) -> bool:

@@ -121,7 +121,7 @@ SIM = ["--endpoint", "sim"]
         ([*SIM, "--header", "no colon"], 2, "'Name: value'", "Authorization"),
         ([*SIM, "--header", "Name: a\r\nInjected: b"], 2, "'Name: value'", "Authorization"),
         ([*SIM, "--dialect", "telepathy"], 2, "unknown dialect 'telepathy'", "chat"),
-        ([*SIM, "--describe", "absent.toml"], 2, "absent.toml: No such file", "TOML"),
+        ([*SIM, "--describe", "absent.toml"], 2, "absent.toml: No such file", "file"),
         ([*SIM, "--set", "colour=red"], 2, "colour", "="),
         ([*SIM, "--colour", "red"], 2, "no such option: --colour", "sweep run --help"),
         (["swep"], 2, "no such command 'swep'", "sweep --help"),

@@ -48,7 +48,7 @@ def test_the_sweep_ends_when_the_tokens_are_spent(tmp_path: Path) -> None:
     curve = swept("sim", tmp_path, "--grid", "1,2,8,16", "--max-tokens", "4k", code=(0, 4))
     records = pl.read_parquet(tmp_path / "run" / "run.records.parquet")
     spent = records.filter(pl.col("sent_ns").is_not_null())["isl_asked"].sum() + records["osl"].sum()
-    assert 4_000 <= spent < 8_000
+    assert 4_000 <= spent < 16_000  # what half a second brings, and the requests in flight
     assert not curve.complete
     assert [finding.data for finding in curve.findings if finding.code == "token-cap"] == [{"tokens": 4000}]
 

@@ -94,8 +94,9 @@ def test_an_interruption_keeps_what_was_measured(
     took_s, told = interrupted(process, number)
     assert took_s < ENDS_S + NOISE_S
     folder = tmp_path / "run"
-    if line == "profile" and not (folder / "journal").exists():
+    if line == "profile" and not (folder / "run.curve.json").exists():  # before there was anything to keep
         assert told == "error: interrupted\n"
+        assert cells_on_disk(folder) == 0
         return
     curve = artifact.load(folder / "run.curve.json")
     assert curve.points == artifact.as_stored(journal.reopen(folder).points)
@@ -212,6 +213,7 @@ def test_a_file_that_cannot_be_written_costs_no_cell(
 ) -> None:
     """A cell's files, the curve's own and its pictures, one after the other too large for the limit on file sizes."""
     process = begin_sweep("--endpoint", "sim", *PLAN, "--out", tmp_path)
+    until(process, "load")
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
     _, told = process.communicate(timeout=60)
     assert process.returncode == 2, told
