@@ -142,6 +142,14 @@ class _Preflight:
     async def _ask(self, words: int, fields: tuple[str, ...], osl: int | None = None, prompt: int | None = None) -> Reply:
         return await self.inquiry.ask(self.model, words, osl or self.osl, fields, prompt)
 
+    def _keeps_length(self, lengths: list[int | None]) -> bool:
+        """Whether this server can be made to answer with as many tokens as asked: it did, and takes a field that demands it.
+
+        Without one a longer answer may end where the model likes, even if the probes' short ones were as long as allowed.
+        """
+        demanded = self.inquiry.dialect.TRAITS.unit != "tokens" or bool({"ignore_eos", "min_tokens"} & {*self.fields})
+        return demanded and all(length == self.osl for length in lengths)
+
     def _words(self, place: int) -> int:
         """Of the short and of the long probe: enough that every text of a batch has a few."""
         streams = self.inquiry.dialect.TRAITS.streams
@@ -277,7 +285,7 @@ class _Preflight:
             context_tokens=context,
             server=identity.plain(server) if server else None,
             version=identity.version(documents),
-            osl_honoured=all(length == self.osl for length in lengths) if usage else None,
+            osl_honoured=self._keeps_length(lengths) if usage else None,
             usage_reported=usage,
             probes=self.inquiry.requests,
             loopback=target.loopback,

@@ -39,6 +39,7 @@ def test_refused_fields_are_left_out(serve, server, names: bool) -> None:
     assert endpoint.fields == ("stream_options",)
     assert endpoint.facts["fields_refused"] == ["ignore_eos", "min_tokens"]
     assert endpoint.usage_reported
+    assert endpoint.osl_honoured is False  # nothing demands it, though the probes were as long as asked
     assert len(server.asked) <= MAX_REQUESTS
 
 

@@ -1,0 +1,27 @@
+"""Hugging Face `transformers serve` with continuous batching, in vLLM's environment: it is the same transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engines import vllm
+from engines.engine import Engine, free_port, serving
+
+
+def model() -> Path:
+    """Requests name the folder."""
+    return vllm.generator()
+
+
+@contextmanager
+def running() -> Iterator[Engine]:
+    port = free_port()
+    program = vllm.install().with_name("transformers")
+    words = [program, "serve", model(), "--continuous-batching", "--device", "cpu", "--dtype", "bfloat16"]
+    place = ["--host", "127.0.0.1", "--port", str(port)]
+    env = {"OMP_NUM_THREADS": "1"}
+    url = f"http://127.0.0.1:{port}"
+    with serving("transformers", [*words, *place], url, "/health", within_s=120, env=env) as engine:
+        yield engine
