@@ -39,9 +39,9 @@ def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Curv
     names = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total")
 
     def counted(*more: str) -> dict[str, float]:
-        before = {name: llama.counter(name) for name in names}
+        before = {name: llama.counter(f"llamacpp:{name}") for name in names}
         subprocess.run([*COMMAND, *plan, *more], check=True, env=CLEAN, stdin=subprocess.DEVNULL, timeout=200)
-        return {name: llama.counter(name) - before[name] for name in names}
+        return {name: llama.counter(f"llamacpp:{name}") - before[name] for name in names}
 
     preflight = counted("--dry-run")
     whole = counted("--name", "llama")
