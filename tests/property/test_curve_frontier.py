@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import moocore
 import msgspec
 import numpy as np
 from curve_builder import point
@@ -40,6 +41,14 @@ def test_vertices_are_what_brute_force_says(places: list[tuple[float, float]]) -
     assert set(found.dominated) == set(where) - best
     assert {(vertex.x, vertex.y) for vertex in found.vertices} == {where[name] for name in best}
     assert len(found.vertices) == len({where[name] for name in best})
+
+
+@given(PLACES)
+def test_vertices_are_what_moocore_says(places: list[tuple[float, float]]) -> None:
+    points = points_at(places)
+    where = np.array(list(coordinates(points).values()))
+    best = where[moocore.is_nondominated(where, maximise=True, keep_weakly=True)]
+    assert {(vertex.x, vertex.y) for vertex in frontier(points, AXIS).vertices} == set(map(tuple, best.tolist()))
 
 
 @given(PLACES, st.randoms(use_true_random=False))
