@@ -1,4 +1,4 @@
-"""python -m bench            the client's benchmark
+"""python -m bench            the client's benchmark and the simulated endpoint's
 python -m bench list       every benchmark and what it is about
 python -m bench NAME …     those benchmarks, one after the other
 """
