@@ -110,9 +110,9 @@ def _base(parts: SplitResult) -> str:
 
 
 def proxy_for(target: Target) -> str | None:
-    """The proxy that the environment names for this target, credentials included."""
+    """The proxy that the environment names for this target, credentials included; never one for this machine itself."""
     parts = urlsplit(target.url)
-    if proxy_bypass(parts.hostname or ""):
+    if target.loopback or proxy_bypass(parts.hostname or ""):
         return None
     proxy = getproxies().get(parts.scheme)
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
