@@ -23,7 +23,11 @@ check: setup            ## formatting, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-e2e: setup              ## whole sweeps against live servers, pages in a browser
+$(VENV)/.browser: $(VENV)/.ready
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	@touch $@
+
+e2e: $(VENV)/.browser   ## whole sweeps against live servers, pages in a browser
 	$(BIN)/pytest tests/e2e tests/browser -rs
 
 nightly: setup          ## one night of the simulated endpoint, added to reports/nightly and judged
