@@ -77,6 +77,7 @@ class Settings:
     workers: int | None = None  # None: what the plan's expected pace needs
     headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
+    tokenizer: Path | None = None  # a tokenizer.json, for answers whose tokens the endpoint does not count
     describe: Path | None = None
     calibration: Path | None = None  # what `sweep selftest --json` said on this machine
     declared: tuple[str, ...] = ()
@@ -179,6 +180,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         insecure=endpoint.insecure,
         virtual=begun.header.settings.virtual,
         workers=begun.header.settings.workers,
+        tokenizer=Path(found) if (found := begun.header.settings.tokenizer) else None,
     )
     with _source(settings) as source:
         now = source.probe(*_manner(begun.header.plan.profile))
@@ -304,6 +306,11 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
     from sweep.load.fleet import Fleet
 
     target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure)
+    if settings.tokenizer is not None:
+        from sweep.prompt.tokenizer import counter
+
+        counter(str(settings.tokenizer))  # says at once when it cannot be used
+        target = msgspec.structs.replace(target, tokenizer=str(settings.tokenizer.absolute()))
     with Fleet(target, settings.workers) as fleet:
         yield _Live(target, fleet, simulated)
 
@@ -378,7 +385,12 @@ def _begin(
         endpoint=endpoint,
         keep_chunks=settings.keep_chunks,
         declared=declared,
-        settings=journal.RunSettings(virtual=settings.virtual, workers=settings.workers, max_tokens=settings.max_tokens),
+        settings=journal.RunSettings(
+            virtual=settings.virtual,
+            workers=settings.workers,
+            max_tokens=settings.max_tokens,
+            tokenizer=str(settings.tokenizer.absolute()) if settings.tokenizer else None,
+        ),
         calibration=calibration,
     )
     return journal.create(folder.create(settings.out, name), header)

@@ -128,6 +128,15 @@ def run(
             help="how the API is spoken: chat, completions, … [as the profile says]",
         ),
     ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            hidden=True,
+            rich_help_panel=WHAT,
+            help="tokenizer.json, to count answers the endpoint does not count",
+        ),
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", hidden=True, rich_help_panel=WHAT, help="do not verify the certificate; recorded")
     ] = False,
@@ -220,6 +229,7 @@ def run(
         seed=seed,
         workers=worker_count(workers),
         headers=tuple(header or ()),
+        tokenizer=tokenizer,
         insecure=insecure,
         describe=describe,
         calibration=calibration,

@@ -32,6 +32,7 @@ class RunSettings(Noun, frozen=True, kw_only=True):
     virtual: bool = False
     workers: int | None = None  # as asked; None: sized by the plan
     max_tokens: int | None = None
+    tokenizer: str | None = None
 
 
 class Header(Noun, frozen=True, kw_only=True):

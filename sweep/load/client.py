@@ -30,6 +30,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     headers: dict[str, str] = {}
     insecure: bool = False
+    tokenizer: str | None = None  # file to count answers with whose tokens the endpoint does not count
 
     def __repr__(self) -> str:
         return f"Target({self.url!r}, model={self.model!r}, headers=<{len(self.headers)} hidden>, insecure={self.insecure})"

@@ -23,6 +23,7 @@ from sweep.load.client import Target, proxy_for, without_credentials
 from sweep.load.inquiry import Inquiry, Reply, json_of
 from sweep.model import Calibration, Endpoint, Images, Outcome, TokenSource
 from sweep.prompt.text import compose
+from sweep.prompt.tokenizer import counter
 from sweep.prompt.tokens import calibrate
 
 WORDS = (24, 280)
@@ -165,11 +166,16 @@ class _Preflight:
         return found if found.source == "assumed" else msgspec.structs.replace(found, source="tokenizer")
 
     async def _tokenized(self, words: int) -> int | None:
-        """Tokens of such a prompt by /tokenize, as vLLM, SGLang and llama.cpp offer it; a chat template is not counted."""
+        """Tokens of such a prompt by the tokenizer given, else by /tokenize, as vLLM, SGLang and llama.cpp offer it.
+
+        A chat template is not counted.
+        """
         asking = self.inquiry
         if "text" not in asking.dialect.TRAITS.inputs or not asking.dialect.TRAITS.streams:
             return None
         prompt = compose(asking.text, words, asking.seed, asking.requests, asking.nonce)
+        if asking.target.tokenizer is not None:
+            return counter(asking.target.tokenizer)(prompt)
         said = await asking.look_up(
             f"{asking.target.root}/tokenize", {"model": self.model, "prompt": prompt, "content": prompt}
         )

@@ -14,6 +14,7 @@ from sweep.load.meter import Meter
 from sweep.load.shard import Shard
 from sweep.plan import lengths, start
 from sweep.prompt.ask import compose_ask
+from sweep.prompt.tokenizer import counter
 from sweep.prompt.tokens import words_for
 
 READY = 16
@@ -26,6 +27,7 @@ class Supply:
         self._shard = shard
         self._dialect = dialect
         self._reads = reads
+        self._count = counter(shard.target.tokenizer) if shard.target.tokenizer else None
         own = slice(shard.worker, None, shard.workers)
         first = (each[own].tolist() for each in start.first_asked(shard.cell))
         self._first = deque(zip(*first, strict=True))
@@ -71,7 +73,7 @@ class Supply:
             request=number,
             nonce=self._shard.run_id,
         )
-        return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads))
+        return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._count))
 
     def _drawn(self, skipped: int) -> Iterator[tuple[int, int, int]]:
         """(request, ISL, OSL) of this shard's requests after the first `skipped`, without end."""
