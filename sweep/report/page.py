@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sweep.curve import artifact
 from sweep.curve.compare.nouns import Comparison
 from sweep.curve.cost import accelerators, stated
@@ -83,7 +85,7 @@ def _page(
         side_places=range(len(labelled)),
         script=Markup(code),
         script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
-        shown=artifact_json(document),
+        shown=json_text(document),
         axes=plot.titles(document),
         axis=document["axis"],
         presets=[quantity.slo_title(slo) for slo in slos],
@@ -105,9 +107,7 @@ def safe_in_script(json_text: str) -> str:
     return json_text.replace("<", "\\u003c")
 
 
-def artifact_json(document: Any) -> str:
-    import msgspec
-
+def json_text(document: Any) -> str:
     return msgspec.json.encode(document, order="sorted").decode()
 
 
@@ -183,5 +183,5 @@ def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
         "costs": [(served.label, served.tok_per_s, served.attainment if target.slo else None) for target, served in priced],
         "tables": [table for table in found if table is not None and table.rows],
         "questions": [table for table in tables.questions(curves, compared) if table.rows],
-        "json": artifact_json(artifact.plain(compared)),
+        "json": json_text(artifact.plain(compared)),
     }

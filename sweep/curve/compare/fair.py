@@ -6,7 +6,7 @@ lengths within 5 %. Warned of: versions, the client's place and its round trip (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -117,7 +117,3 @@ def _disqualified(curve: Curve) -> int:
 def _value(facts: Mapping[str, Fact], key: str) -> Any:
     fact = facts.get(key)
     return None if fact is None else fact.value
-
-
-def keys_of(found: Sequence[Difference]) -> str:
-    return ", ".join(one.key for one in found)

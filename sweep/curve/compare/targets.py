@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
 
 from sweep.curve.compare.nouns import Target
 from sweep.curve.compare.plane import Plane, window
@@ -21,8 +24,18 @@ def targets(
     demanded = bool(slos or at or weights)
     wanted = slos if demanded else _of_files(curves)
     places = sorted({*at, *weights}) if demanded else round_places(planes)
-    named = [Target(name=slo.name, slo=slo, demanded=demanded) for slo in wanted]
-    return (*named, *(Target(name=f"{x:g}", x=x, weight=weights.get(x), demanded=demanded) for x in places))
+    found = [Target(name=slo.name, slo=slo, demanded=demanded) for slo in wanted]
+    found += [Target(name=f"{x:g}", x=x, weight=weights.get(x), demanded=demanded) for x in places]
+    return tuple(_named_apart(found))
+
+
+def _named_apart(found: Sequence[Target]) -> Iterator[Target]:
+    """Two files may call different SLOs the same; the second gets a number."""
+    seen: Counter[str] = Counter()
+    for target in found:
+        seen[target.name] += 1
+        again = seen[target.name] > 1
+        yield msgspec.structs.replace(target, name=f"{target.name} ({seen[target.name]})") if again else target
 
 
 def _of_files(curves: Sequence[Curve]) -> list[Slo]:

@@ -97,11 +97,19 @@ def refuse(found: Sequence[Difference]) -> None:
     """Raises TrustError when something forbids the comparison."""
     unfair = [one for one in found if one.unfair]
     if unfair:
-        lines = [f"  {one.key}: {one.says} ({', '.join(f'{k} {v}' for k, v in one.values.items())})" for one in unfair]
+        lines = [
+            f"  {one.key}: {one.says} ({', '.join(f'{label} {_shown(v)}' for label, v in one.values.items())})"
+            for one in unfair
+        ]
         raise TrustError(
             "the comparison would be unfair:\n" + "\n".join(lines),
             "measure both with the same profile, or --force to see it anyway",
         )
+
+
+def _shown(value: object) -> str:
+    """On one line, whatever a stranger's file says."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value)[:200])
 
 
 def _sides(labelled: Mapping[str, Curve], prices: Mapping[str, Price], counts: Mapping[str, int]) -> tuple[Side, ...]:

@@ -373,9 +373,13 @@ async function begin() {
   for (const metric of METRICS) sliderRange[metric] = rangeOf(metric);
   listen();
   redraw();
-  await decodeAll();
-  setBounds(shown.slos[0].bounds);
-  everything();
+  try {
+    await decodeAll();
+    setBounds(shown.slos[0].bounds);
+    everything();
+  } catch (error) {
+    byId("judged").innerHTML = "<tr><td colspan='9' class='words'>This browser cannot read the joint tables in the files; the tables below hold without it.</td></tr>";
+  }
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 from sweep.curve.compare import fan
 from sweep.curve.compare.plane import Axis, axis_of, named_axis, vertices_of
 from sweep.curve.frontier import AXES, Candidate, X, candidates
-from sweep.model import Curve, Estimate, Point, Slo
+from sweep.model import Bound, Curve, Estimate, Point, Slo
 from sweep.report import quantity, words
 from sweep.report.compare import names
 
@@ -61,8 +61,6 @@ def side(label: str, curve: Curve, many: bool) -> dict[str, Any]:
 
 def _suggested(curves: Sequence[Curve]) -> Slo:
     """Somewhere between what these curves can and cannot meet, in round numbers: a start for the reader's own."""
-    from sweep.model import Bound
-
     bounds = []
     for metric in ("ttft", "tpot"):
         medians = sorted(

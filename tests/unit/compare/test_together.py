@@ -16,6 +16,7 @@ from sweep.curve.compare.together import compare, unmet
 from sweep.curve.cost import Price
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, LengthStats
+from sweep.plan.slo import parse
 
 AT = (15.0, 30.0)
 
@@ -244,6 +245,23 @@ def test_what_a_reader_should_know_is_said_but_stops_nothing() -> None:
     other = msgspec.structs.replace(far, client=client, tool=tool, complete=False)
     keys = {one.key for one in compare([side("a"), other], at=AT).differences}
     assert {"rtt_s", "tool_version", "complete", "hardware.accelerator_count", "client.place"} <= keys
+
+
+def test_a_refusal_shows_no_control_character_of_a_file() -> None:
+    evil = side("b")
+    evil = msgspec.structs.replace(evil, profile=msgspec.structs.replace(evil.profile, text="\x1b[2J\nerror: x"))
+    with pytest.raises(TrustError) as caught:
+        compare([side("a"), evil], at=AT)
+    assert "\x1b" not in caught.value.message
+    assert len(caught.value.message.splitlines()) == 2
+
+
+def test_slos_of_the_same_name_are_kept_apart() -> None:
+    (one,), (other,) = parse("ttft<=1s"), parse("ttft<=2s")
+    other = msgspec.structs.replace(other, name=one.name)
+    a = msgspec.structs.replace(side("a"), slos=(one,))
+    b = msgspec.structs.replace(side("b"), slos=(other,))
+    assert [answer.target.name for answer in compare([a, b]).answers][:2] == ["ttft<=1s", "ttft<=1s (2)"]
 
 
 @pytest.mark.parametrize("curves", [1, 27])
