@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from time import monotonic_ns
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from sweep.errors import UsageError
 from sweep.load.client import target_from
 from sweep.load.fleet import Batch, Fleet
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
+from sweep.plan.start import first_asked
 from sweep.records import Records, concat
 
 PROFILE = Profile(name="t", title="t", isl=Length(mean=30), osl=Length(mean=6), dialect="chat")
@@ -245,3 +247,20 @@ def test_loads_that_cannot_be_driven(server, fleet, known) -> None:
     for bad in (cell("trace", 1), cell(level=0), cell(level=2.5), cell(level=10_000_000)):
         with pytest.raises(UsageError):
             fleet.measure(bad, known(), "run")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_slots_open_in_mid_flight_whoever_owns_them(server, fleet, known, workers):
+    """Slot s asks first what request first + s is; later requests are whole."""
+    begun = msgspec.structs.replace(cell(level=5, first=40), start="equilibrium")
+    _, found, _ = drive(fleet.measure(begun, known(), "r"), seconds=0.5)
+    numbers, isl, osl = first_asked(begun)
+    first = found.where(found["request"] < 45)
+    first = first.where(np.argsort(first["request"]))
+    assert first["request"].tolist() == numbers.tolist()
+    assert first["osl_asked"].tolist() == osl.tolist()
+    assert first["isl_asked"].tolist() == isl.tolist()
+    later = found.where(found["request"] >= 45)
+    assert len(later) > 5
+    assert set(later["osl_asked"].tolist()) == {6}
+    assert len(set(found["request"].tolist())) == len(found)

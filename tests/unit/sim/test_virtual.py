@@ -5,10 +5,12 @@ import pytest
 
 from sweep.errors import UsageError
 from sweep.model import Cell, Length, Limits, Load, Profile
+from sweep.plan.start import begun_mid_flight
 from sweep.records import Records, concat
 from sweep.sim.virtual import REPORT_NS, Running, Source
 
 PRESET = "synthetic-8b-bf16"
+S = 1_000_000_000
 
 
 def cell(kind="closed", level=16.0, isl=1024, osl=1024, *, seed=1, first=0, prefix_share=0.0, **limits) -> Cell:
@@ -231,3 +233,40 @@ def test_the_probe_knows_the_endpoint():
     assert endpoint.dialect == "completions"
     assert endpoint.tpot_s == pytest.approx(0.0229, rel=0.01)
     assert Source(PRESET).reachable()
+
+
+def test_an_equilibrium_start_has_no_ramp_and_no_lockstep() -> None:
+    """Throughput from the last warm request's first token on is that of the long run."""
+    profile = Profile(name="p", title="", isl=Length(mean=256), osl=Length(mean=256))
+    cell = Cell(index=0, profile=profile, load=Load(kind="closed", level=16), limits=Limits(), start="equilibrium", seed=3)
+    running = Source("synthetic-8b-bf16").measure(cell)
+    parts = []
+    for batch in running:
+        parts.append(batch.done)
+        if batch.at_ns > 30 * S:
+            running.abort()
+    found = concat(parts)
+    warm = found.where(found["request"] < 16)
+    begin_ns = int(warm["first_ns"].max())
+    assert len(warm) == 16
+    assert (warm["isl_asked"] + warm["osl_asked"] == 512).all()
+    assert begin_ns < S + S
+    early = ((found.chunk_ns > begin_ns) & (found.chunk_ns <= begin_ns + 4 * S)).sum() / 4
+    long = ((found.chunk_ns > begin_ns) & (found.chunk_ns <= begin_ns + 24 * S)).sum() / 24
+    assert early == pytest.approx(long, rel=0.01)
+    assert sorted(found["request"]) == list(range(len(found)))
+
+
+def test_an_equilibrium_start_that_meets_a_full_batch_goes_on_with_whole_requests() -> None:
+    profile = Profile(name="p", title="", isl=Length(mean=256), osl=Length(mean=256))
+    cell = Cell(index=0, profile=profile, load=Load(kind="closed", level=48), limits=Limits(), start="equilibrium", seed=3)
+    running = Source(PRESET, max_num_seqs=16).measure(cell)
+    parts = []
+    for batch in running:
+        parts.append(batch.done)
+        if batch.at_ns > 20 * S:
+            running.abort()
+    found = concat(parts)
+    begun = begun_mid_flight(cell, found["request"], found["isl_asked"], found["osl_asked"])
+    assert 16 <= begun <= 32
+    assert len(found.where(found["request"] < 48)) == 48
