@@ -97,12 +97,11 @@ def refuse(found: Sequence[Difference]) -> None:
     """Raises TrustError when something forbids the comparison."""
     unfair = [one for one in found if one.unfair]
     if unfair:
-        lines = [
-            f"  {one.key}: {one.says} ({', '.join(f'{label} {_shown(v)}' for label, v in one.values.items())})"
-            for one in unfair
+        said = [
+            f"{one.key}: {one.says} ({', '.join(f'{label} {_shown(v)}' for label, v in one.values.items())})" for one in unfair
         ]
         raise TrustError(
-            "the comparison would be unfair:\n" + "\n".join(lines),
+            f"the comparison would be unfair; {'; '.join(said)}",
             "measure both with the same profile, or --force to see it anyway",
         )
 
