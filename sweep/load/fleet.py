@@ -29,6 +29,7 @@ from sweep.records import EMPTY, Records, concat, from_rows
 CLOSE_S = 1.5
 START_S = 30.0
 BEGIN_NS = 40_000_000  # from the order to the first request: time for every worker to prepare
+BEGIN_OPEN_NS = 250_000_000  # and to dial ahead
 # `-c` instead of multiprocessing's spawn: that would import the caller's main module anew in every worker.
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(*json.loads(sys.argv[1]))"
 
@@ -230,7 +231,7 @@ class Fleet:
                 self._workers[number] = _spawn()
         self.await_ready()
         busy = set()
-        begin_ns = monotonic_ns() + BEGIN_NS
+        begin_ns = monotonic_ns() + (BEGIN_OPEN_NS if cell.load.kind in OPEN else BEGIN_NS)
         for number, worker in self._workers.items():
             shard = Shard(
                 cell=cell,

@@ -187,13 +187,14 @@ def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(server
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_open_loop_sends_when_planned(fleet, known, workers: int) -> None:
-    _, done, told = drive(fleet.measure(cell("constant", 100), known(), "run"), seconds=0.5)
+    _, done, told = drive(fleet.measure(cell("constant", 100), known(), "run"), seconds=0.7)
     done = done.where(np.argsort(done["request"]))
     planned = done["planned_ns"][done["worker"] == 0]
     assert np.allclose(np.diff(planned), workers * 1e7, atol=2)
     before = done["planned_ns"] < told
     assert set(done["outcome"][before]) == {"ok"}
     assert done["request"][before].tolist() == list(range(before.sum()))
+    assert not done.present("connected_ns")[before.sum() // 2 :].any(), "an arrival waited for its connection"
 
 
 @pytest.mark.parametrize("workers", [2])
