@@ -121,10 +121,10 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_files_are_refused_in_one_line_with_a_hint(case: str) -> None:
     raw, message = HOSTILE[case]
-    began = time.monotonic()
+    began = time.process_time()  # of this process: others may be at work
     with pytest.raises(ArtifactError, match=message) as caught:
         artifact.loads(raw, "x.curve.json")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert "\n" not in caught.value.message
     assert len(caught.value.message) < 300
     assert caught.value.hint
