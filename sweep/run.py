@@ -42,6 +42,7 @@ from sweep.plan import budget, grid, lengths, profile, scenario, slo, start
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Header, Journal
+    from sweep.load.canary import Canary
     from sweep.load.client import Target
     from sweep.load.fleet import Fleet
     from sweep.records import Records
@@ -86,6 +87,7 @@ class Settings:
     keep_chunks: bool = False
     dry_run: bool = False
     virtual: bool = False
+    canary: bool = True  # ask fixed prompts outside the cells
     recovery_s: float = 30.0  # how long an endpoint that stopped answering is waited for
 
 
@@ -130,6 +132,7 @@ class Source(Protocol):
     def fit(self, plan: Plan, endpoint: Endpoint) -> None: ...
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
     def reachable(self) -> bool: ...
+    def canary(self, endpoint: Endpoint, run_id: str) -> Canary | None: ...
 
 
 # --- the two ways to begin ---------------------------------------------------------------------------------------
@@ -181,6 +184,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         virtual=begun.header.settings.virtual,
         workers=begun.header.settings.workers,
         tokenizer=Path(found) if (found := begun.header.settings.tokenizer) else None,
+        canary=begun.header.settings.canary,
     )
     with _source(settings) as source:
         now = source.probe(*_manner(begun.header.plan.profile))
@@ -312,7 +316,7 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
         counter(str(settings.tokenizer))  # says at once when it cannot be used
         target = msgspec.structs.replace(target, tokenizer=str(settings.tokenizer.absolute()))
     with Fleet(target, settings.workers) as fleet:
-        yield _Live(target, fleet, simulated)
+        yield _Live(target, fleet, simulated, settings.canary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +326,7 @@ class _Live:
     target: Target
     fleet: Fleet
     simulated: str | None
+    sings: bool
 
     def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint:
         from sweep.load import preflight
@@ -338,6 +343,11 @@ class _Live:
         from sweep.load.reach import reachable
 
         return reachable(self.target)
+
+    def canary(self, endpoint: Endpoint, run_id: str) -> Canary | None:
+        from sweep.load.canary import canary
+
+        return canary(self.target, endpoint, run_id) if self.sings else None
 
 
 # --- one curve ---------------------------------------------------------------------------------------------------
@@ -390,6 +400,7 @@ def _begin(
             workers=settings.workers,
             max_tokens=settings.max_tokens,
             tokenizer=str(settings.tokenizer.absolute()) if settings.tokenizer else None,
+            canary=settings.canary,
         ),
         calibration=calibration,
     )
@@ -415,7 +426,9 @@ def _sweep(
     found = [*of_endpoint(journal.header.endpoint), *findings]
     stopped: SweepError | None = None
     try:
-        for grown in _cells(journal, source, watch, found, recovery_s, resumed):
+        cells = _cells(journal, source, watch, found, recovery_s, resumed)
+        canary = source.canary(journal.header.endpoint, journal.header.run_id)
+        for grown in cells if canary is None else canary.between(cells, found):
             journal = grown
             watch.cell_done(journal.points[-1])
     except KeyboardInterrupt:
@@ -543,13 +556,17 @@ def _measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_le
     reason = decision.reason if decision is not None else "the workers ended"
     seen = merged(health) if health else None
     measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason)
-    return msgspec.structs.replace(measured, mid_flight=_mid_flight(cell, done)), done
+    return _opened(measured, cell, done), done
 
 
-def _mid_flight(cell: Cell, done: Records) -> int | None:
+def _opened(measured: Point, cell: Cell, done: Records) -> Point:
+    """The point with how many slots began in mid-flight, where that was asked."""
     if cell.start != "equilibrium":
-        return None
-    return start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
+        return measured
+    begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
+    queued = Finding(code="queued-start", data={"mid_flight": begun, "slots": round(cell.load.level)})
+    noticed = (queued,) if measured.window is not None and begun < cell.load.level else ()
+    return msgspec.structs.replace(measured, mid_flight=begun, findings=(*measured.findings, *noticed))
 
 
 def _tokens(records: Records) -> int:

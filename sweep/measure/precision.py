@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sweep.measure import quantile
 from sweep.measure.chunks import counts_for_throughput
 from sweep.measure.goodput import verdict, within
+from sweep.measure.quantile import ALPHA
 from sweep.measure.rates import BINS, NOTHING, output_by_bin
 from sweep.model import Bound, Cell, Estimate, Gate, Outcome, Window
 from sweep.records import Records
@@ -58,11 +59,13 @@ def of_interval(gate: Gate, found: Estimate) -> Known:
 def of_share(slo: str, bound: Bound, kept: Estimate) -> Known:
     """A share tells met from missed once its distance from q is more than its half-width."""
     assert bound.quantile is not None
-    name = f"{slo} {bound.metric} p{100 * bound.quantile:g}"
+    name = f"{bound.metric.upper()} p{100 * bound.quantile:g} of {slo}"
     if kept.value is None or kept.low is None or kept.high is None:
         return Known(name, HOPELESS, "nothing")
     if verdict(kept, bound.quantile) != "undecided":
         return Known(name, 0.0, "decided")
+    if kept.value == 1 and kept.n_eff:  # as many more as must all keep the bound
+        return Known(name, max(1.1, np.log(ALPHA / 2) / np.log(bound.quantile) / kept.n_eff), "undecided")
     apart = abs(kept.value - bound.quantile)
     side = kept.high - kept.value if kept.value < bound.quantile else kept.value - kept.low
     return Known(name, min(HOPELESS, max(1.1, (side / apart) ** 2)) if apart else HOPELESS, "undecided")

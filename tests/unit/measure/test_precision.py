@@ -38,6 +38,8 @@ def test_a_share_far_from_its_percentile_is_decided_a_near_one_takes_long():
     assert precision.of_share("tail", bound, Estimate(value=0.5, low=0.4, high=0.6)).held
     near = precision.of_share("tail", bound, Estimate(value=0.91, low=0.87, high=0.94))
     assert near.longer == pytest.approx(16)
+    flawless = precision.of_share("tail", bound, Estimate(value=1.0, low=0.8, high=1.0, n=20, n_eff=15.0))
+    assert flawless.longer == pytest.approx(35 / 15, rel=0.01)
 
 
 def test_standing_agrees_with_the_finished_point():
