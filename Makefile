@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: setup sweep test check e2e nightly bench examples docs clean
+.PHONY: setup sweep test check e2e e2e-all nightly bench examples docs clean
 
 setup: $(VENV)/.ready
 
@@ -29,6 +29,9 @@ $(VENV)/.browser: $(VENV)/.ready
 
 e2e: $(VENV)/.browser   ## whole sweeps against live servers, pages in a browser
 	$(BIN)/pytest tests/e2e tests/browser -rs
+
+e2e-all: setup          ## the same on every server that can be installed here; several gigabytes
+	SWEEP_E2E_ALL=1 $(BIN)/pytest tests/e2e tests/browser -rs
 
 nightly: setup          ## one night of the simulated endpoint, added to reports/nightly and judged
 	$(BIN)/sweep run --endpoint sim --profile demo --grid 1,2,4,8,16 --duration 3s --gate reports/nightly --yes

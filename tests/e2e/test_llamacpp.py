@@ -40,7 +40,8 @@ def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Curv
 
     def counted(*more: str) -> dict[str, float]:
         before = {name: llama.counter(f"llamacpp:{name}") for name in names}
-        subprocess.run([*COMMAND, *plan, *more], check=True, env=CLEAN, stdin=subprocess.DEVNULL, timeout=200)
+        ended = subprocess.run([*COMMAND, *plan, *more], env=CLEAN, stdin=subprocess.DEVNULL, timeout=200)
+        assert ended.returncode in (0, 4)  # a busy machine may spoil the points, not what is counted here
         return {name: llama.counter(f"llamacpp:{name}") - before[name] for name in names}
 
     preflight = counted("--dry-run")
