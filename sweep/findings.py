@@ -223,6 +223,24 @@ TABLE: dict[str, Kind] = {
     "nothing-to-judge": Kind(
         "warning", "no load of this night can be judged", "every point is disqualified, or the loads are new"
     ),
+    "canary-same": Kind(
+        "note", "{asked} fixed prompts at temperature 0 were answered alike, {rounds} times over the sweep", "nothing to do"
+    ),
+    "canary-changed": Kind(
+        "warning",
+        "{count} of {asked} fixed prompts at temperature 0 were answered differently after cell {cell} than before",
+        "the model or its settings may have changed; servers whose arithmetic depends on the batch can do so too",
+    ),
+    "canary-varies": Kind(
+        "note",
+        "{count} of {asked} fixed prompts at temperature 0 were answered now so, now otherwise",
+        "normal where the arithmetic depends on the batch, or where temperature is not heeded",
+    ),
+    "canary-garbage": Kind(
+        "warning",
+        "{count} of {asked} fixed prompts were answered with garbage after cell {cell}, and with text before the first",
+        "answers degrade under load: look at the endpoint's log before relying on its speed",
+    ),
     "one-vertex": Kind(
         "note", "the frontier has one point: more load buys no throughput here", "a valid result; buy latency, not concurrency"
     ),

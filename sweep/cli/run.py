@@ -187,6 +187,15 @@ def run(
             metavar="N", hidden=True, rich_help_panel=HOW, help="client processes [auto: by the plan's expected pace]"
         ),
     ] = "auto",
+    no_canary: Annotated[
+        bool,
+        typer.Option(
+            "--no-canary",
+            hidden=True,
+            rich_help_panel=HOW,
+            help="ask no fixed prompts between cells to see whether answers change",
+        ),
+    ] = False,
     virtual: Annotated[
         bool,
         typer.Option(
@@ -239,6 +248,7 @@ def run(
         keep_chunks=keep_chunks,
         dry_run=dry_run,
         virtual=virtual,
+        canary=not no_canary,
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         curves = measure(settings, watch)

@@ -33,6 +33,7 @@ class RunSettings(Noun, frozen=True, kw_only=True):
     workers: int | None = None  # as asked; None: sized by the plan
     max_tokens: int | None = None
     tokenizer: str | None = None
+    canary: bool = True
 
 
 class Header(Noun, frozen=True, kw_only=True):

@@ -60,6 +60,9 @@ class Source:
     def reachable(self) -> bool:
         return True
 
+    def canary(self, endpoint: Endpoint, run_id: str) -> None:
+        """Virtual models answer nothing that could change."""
+
     def fit(self, plan: Plan, endpoint: Endpoint) -> None:
         """Virtual clients have room for everything."""
 
