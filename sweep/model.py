@@ -22,7 +22,7 @@ class Noun(msgspec.Struct, frozen=True, kw_only=True):
 # --- what is asked for -------------------------------------------------------------------------------------------
 
 
-class Length(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Length(Noun, frozen=True, kw_only=True):
     """Token lengths: fixed (`mean`), U[range_ratio·max, max], or log-normal (`mean`, `sd`, clipped to `min`..`max`)."""
 
     mean: int | None = None
@@ -32,7 +32,7 @@ class Length(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
     range_ratio: float | None = None
 
 
-class Images(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Images(Noun, frozen=True, kw_only=True):
     """Pictures that go with every prompt, in pixels."""
 
     width: int
@@ -44,7 +44,7 @@ DialectName = str
 StartKind = Literal["equilibrium", "cold"]
 
 
-class Profile(Noun, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Profile(Noun, frozen=True, kw_only=True):
     """What kind of requests a curve is about.
 
     `isl` is in tokens, pictures included. `osl` is in the dialect's unit of work: tokens, vectors, documents, audio seconds.

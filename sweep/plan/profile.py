@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from sweep.errors import ProfileError, SloError
-from sweep.model import Length, Profile
+from sweep.model import Images, Length, Noun, Profile
 from sweep.plan import slo
 from sweep.plan.lengths import nominal
 from sweep.plan.packaged import profile_names
@@ -82,7 +82,19 @@ def _read(path: Path, shown: str, name: str) -> Profile:
         profile = msgspec.convert({"name": name, "title": name, **raw}, Profile)
     except msgspec.ValidationError as error:
         raise _wrong_type(str(error), raw, shown) from None
+    _refuse_unknown(raw, shown)
     return _checked(profile, shown)
+
+
+def _refuse_unknown(raw: dict[str, Any], shown: str) -> None:
+    """A misspelt field in a file a person wrote. Curve files may hold fields of later versions; profiles may not."""
+    known: dict[str, type[Noun]] = {"$": Profile, "$.isl": Length, "$.osl": Length, "$.images": Images}
+    for where, noun in known.items():
+        table = raw if where == "$" else raw.get(where.removeprefix("$."), {})
+        strange = next((field for field in table if field not in noun.__struct_fields__), None)
+        if strange is not None:
+            hint = f"fields: {', '.join(noun.__struct_fields__)}"
+            raise ProfileError(f"profile {shown}: {where}: unknown field {strange}", hint)
 
 
 def _wrong_type(message: str, raw: dict[str, Any], shown: str) -> ProfileError:
