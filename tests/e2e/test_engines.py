@@ -160,3 +160,4 @@ def test_a_gateway_that_gives_up(behind: dict[str, str], tmp_path: Path) -> None
     """A prompt that takes longer than its second of patience ends in 504, told as such."""
     made = through(behind["impatient"], tmp_path, profile="1200/16")
     assert set(made.records["outcome"]) <= {"ok", "cut", "http_error", "truncated"}
+    assert {status for point in made.curve.points for status in point.statuses} <= {"200", "504"}
