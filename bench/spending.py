@@ -28,7 +28,7 @@ AXIS = "output/interactivity"
 SLOS = {"synthetic-8b-bf16": "tpot_p90<=15ms", "synthetic-70b-fp8": "tpot_p90<=40ms", "synthetic-120b-moe": "tpot_p90<=20ms"}
 BETWEEN = (5.0, 13.0, 27.0, 54.0, 108.0, 215.0, 430.0)  # loads at which the frontier is compared with the truth
 LONG_E2E = 6
-ENOUGH = 40  # cells of refinement
+ENOUGH = 12  # cells of refinement
 
 
 def swept(plan: Plan, source: virtual.Source, points: list[Point]) -> float:
