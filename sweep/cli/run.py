@@ -16,7 +16,7 @@ Texts = list[str] | None
 
 def run(
     endpoint: Annotated[
-        str | None,
+        Texts,
         typer.Option(
             metavar="URL", rich_help_panel=WHAT, help="the API, with or without /v1; or sim, sim:PRESET for the embedded one"
         ),
@@ -196,6 +196,15 @@ def run(
             help="ask no fixed prompts between cells to see whether answers change",
         ),
     ] = False,
+    interleave: Annotated[
+        bool,
+        typer.Option(
+            "--interleave",
+            hidden=True,
+            rich_help_panel=HOW,
+            help="two --endpoint, A and B, measured in alternation; --header 'A=NAME: VALUE', --model A=ID,B=ID",
+        ),
+    ] = False,
     virtual: Annotated[
         bool,
         typer.Option(
@@ -212,12 +221,13 @@ def run(
     """
     from sweep.cli.nightly import Outputs, tonight
     from sweep.cli.screen import watching
+    from sweep.cli.turns import one, taking_turns
     from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, worker_count
     from sweep.run import Settings
-    from sweep.run import run as measure
+    from sweep.run import interleave as measure
 
     settings = Settings(
-        endpoint=require_endpoint(endpoint),
+        endpoint=require_endpoint(one(endpoint, interleave)),
         profiles=tuple(profile or ("1k-1k",)),
         model=model,
         dialect=dialect,
@@ -251,5 +261,5 @@ def run(
         canary=not no_canary,
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
-        curves = measure(settings, watch)
+        curves = measure(taking_turns(settings, endpoint or ()) if interleave else [settings], watch)
     return tonight(curves, gate, Outputs(pages=gate, junit=junit, summary=summary)) if gate and curves else 0

@@ -11,7 +11,7 @@ from sweep.curve.frontier import default_axis, frontier, frontiers
 from sweep.curve.refine import levels_ahead, over_budget, unlimited
 from sweep.curve.repeats import repeats
 from sweep.curve.setup import Declared, four_questions
-from sweep.model import SCHEMA, Curve, Endpoint, Finding, Plan, Point, Tool
+from sweep.model import SCHEMA, Curve, Endpoint, Fact, Finding, Plan, Point, Tool
 
 
 def assemble(
@@ -28,6 +28,7 @@ def assemble(
     findings: Sequence[Finding] = (),
     complete: bool = True,
     calibration: Mapping[str, Any] | None = None,
+    interleaved: Mapping[str, str] | None = None,
 ) -> Curve:
     """`findings` are those of the endpoint; those of the curve as a whole are added here. `calibration`: a self-test's result."""
     points = as_stored(points)
@@ -42,7 +43,7 @@ def assemble(
         slos=plan.slos,
         plan=plan,
         endpoint=endpoint,
-        scenario=questions.scenario,
+        scenario=questions.scenario | _turns(interleaved),
         constraint=questions.constraint,
         software=questions.software,
         hardware=questions.hardware,
@@ -55,6 +56,11 @@ def assemble(
         repeats=repeats(points),
         calibration=dict(calibration) if calibration is not None else None,
     )
+
+
+def _turns(interleaved: Mapping[str, str] | None) -> dict[str, Fact]:
+    """The group of sweeps that took turns with this one, and its place among them."""
+    return {} if interleaved is None else {"interleaved": Fact(value=dict(interleaved), known="measured")}
 
 
 def plan_findings(plan: Plan, points: Sequence[Point]) -> list[Finding]:

@@ -1,0 +1,122 @@
+"""The one loop: plan → load → measure → refine → journal → curve → files.
+
+Every room does its own work; this one hands things on, starts and stops `sim:` endpoints, and sees to it that whatever
+happens (Ctrl-C, a dead endpoint, a full disk) the cells already measured are on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.errors import SweepError
+from sweep.model import Curve, Endpoint, Plan
+from sweep.plan import budget
+from sweep.run.begin import begin, require_output
+from sweep.run.curve import sweeping
+from sweep.run.publish import judge
+from sweep.run.settings import Prepared, Settings, manner, prepare
+from sweep.run.source import Source, opened
+from sweep.run.watch import Watch
+
+if TYPE_CHECKING:
+    from sweep.curve.journal import Journal
+
+__all__ = ["Settings", "Watch", "interleave", "resume", "run"]
+
+
+def run(settings: Settings, watch: Watch) -> list[Curve]:
+    """Sweeps every profile over the endpoint: one curve a profile, written before the next begins.
+
+    Raises a SweepError for whatever a user can cause; what was measured until then is on the disk.
+    """
+    return interleave([settings], watch)
+
+
+def interleave(several: Sequence[Settings], watch: Watch) -> list[Curve]:
+    """As `run`, for endpoints that take turns cell by cell, so that the time of day cannot decide between them.
+
+    Every profile is measured on all of them before the next begins. The curves come by profile, then by endpoint.
+    """
+    prepared = [prepare(each) for each in several]
+    with ExitStack() as stack:
+        sources = [stack.enter_context(opened(each)) for each in several]
+        asked = [_agreed(each, ready, source, watch) for each, ready, source in zip(several, prepared, sources, strict=True)]
+        if not all(asked):
+            return []
+        curves: list[Curve] = []
+        begun = [_begun(each, ready, sweeps) for each, ready, sweeps in zip(several, prepared, asked, strict=True)]
+        for journals in zip(*begun, strict=True):
+            taking_turns = zip(journals, sources, several, strict=True)
+            curves += in_turns([sweeping(one, on, watch, recovery_s=each.recovery_s) for one, on, each in taking_turns])
+    judge(curves)
+    return curves
+
+
+def in_turns(sweeps: Sequence[Generator[None, None, Curve]]) -> list[Curve]:
+    """One cell each, then one cell each in reverse order (ABBA), until all are complete.
+
+    When one is stopped, the others write what they have before that is raised.
+    """
+    left, curves, forwards = dict(enumerate(sweeps)), {}, True
+    try:
+        while left:
+            for place in sorted(left, reverse=not forwards):
+                try:
+                    next(left[place])
+                except StopIteration as complete:
+                    curves[place] = complete.value
+                    del left[place]
+            forwards = not forwards
+    except BaseException:
+        for sweep in left.values():
+            with suppress(SweepError, KeyboardInterrupt, StopIteration):
+                sweep.throw(KeyboardInterrupt())
+        raise
+    return [curves[place] for place in sorted(curves)]
+
+
+def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -> list[tuple[Plan, Endpoint]]:
+    """What will be swept, once it is known to be possible; nothing when only the plan was wanted or the user said no."""
+    require_output(settings, ready.plans)
+    endpoints = {manner: source.probe(*manner) for manner in dict.fromkeys(manner(plan.profile) for plan in ready.plans)}
+    sweeps = [(plan, endpoints[manner(plan.profile)]) for plan in ready.plans]
+    for plan, endpoint in sweeps:
+        budget.require_context(plan.profile, endpoint)
+        source.fit(plan, endpoint)
+    for plan, endpoint in sweeps:
+        if not watch.planned(plan, endpoint, budget.expected(plan, endpoint)):
+            return []
+    return [] if settings.dry_run else sweeps
+
+
+def _begun(settings: Settings, ready: Prepared, sweeps: list[tuple[Plan, Endpoint]]) -> list[Journal]:
+    return [begin(settings, plan, endpoint, ready.declared, ready.calibration) for plan, endpoint in sweeps]
+
+
+def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> list[Curve]:
+    """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring."""
+    from sweep.curve import journal
+    from sweep.measure import preflight
+
+    begun = journal.reopen(run_folder)
+    endpoint = begun.header.endpoint
+    settings = Settings(
+        endpoint=f"sim:{endpoint.simulated}" if endpoint.simulated else endpoint.url,
+        model=endpoint.model,
+        headers=headers,
+        insecure=endpoint.insecure,
+        virtual=begun.header.settings.virtual,
+        workers=begun.header.settings.workers,
+        tokenizer=Path(found) if (found := begun.header.settings.tokenizer) else None,
+        canary=begun.header.settings.canary,
+    )
+    with opened(settings) as source:
+        now = source.probe(*manner(begun.header.plan.profile))
+        source.fit(begun.header.plan, now)
+        changed = preflight.changes(endpoint, now)
+        (curve,) = in_turns([sweeping(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)])
+    judge([curve])
+    return [curve]

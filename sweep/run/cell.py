@@ -1,0 +1,83 @@
+"""One cell under load, and the point it makes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sweep import records as rows
+from sweep.model import Cell, Finding, Health, Point
+from sweep.plan import start
+from sweep.run.source import Source
+from sweep.run.watch import Watch
+
+if TYPE_CHECKING:
+    from sweep.curve.journal import Header
+    from sweep.records import Records
+
+
+def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records]:
+    """One cell under load until `stop.decide` has enough, and the point it makes."""
+    from sweep.load.health import merged
+    from sweep.measure import point, stop, window
+
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    running = source.measure(cell, header.endpoint, header.run_id)
+    done = rows.EMPTY
+    opened: dict[int, Records] = {}
+    heard_ns: dict[int, int] = {}
+    health: list[Health] = []
+    decision: stop.Decision | None = None
+    started_ns = asked_ns = None
+    try:
+        for batch in running:
+            heard_ns[batch.worker] = batch.at_ns
+            now_ns = min(heard_ns.values())  # until when everything is known
+            started_ns = now_ns if started_ns is None else started_ns
+            done = rows.concat([done, batch.done])
+            opened[batch.worker] = batch.open
+            if batch.health is not None:
+                health.append(batch.health)
+            open_now = rows.concat(list(opened.values()))
+            asked = stop.decide(cell, done, open_now, started_ns, now_ns, asked_ns)
+            asked_ns = now_ns
+            watch.live(cell, asked.live)
+            if decision is not None:
+                continue
+            if tokens_left is not None and tokens(done) + tokens(open_now) >= tokens_left:
+                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason="token cap")
+            if asked.kind == "enough":
+                running.finish(asked.end_ns or batch.at_ns)
+            elif asked.kind == "abort":
+                running.abort()
+            decision = asked if asked.kind != "go" else None
+    finally:
+        running.close()
+    until_ns = decision.end_ns if decision is not None and decision.end_ns is not None else time.monotonic_ns()
+    placed = window.place(cell, done, until_ns)
+    done = window.with_phases(done, placed)
+    reason = decision.reason if decision is not None else "the workers ended"
+    seen = merged(health) if health else None
+    measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason)
+    return _with_start(measured, cell, done), done
+
+
+def _with_start(measured: Point, cell: Cell, done: Records) -> Point:
+    """The point with how many slots began in mid-flight, where that was asked."""
+    if cell.start != "equilibrium":
+        return measured
+    begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
+    queued = Finding(code="queued-start", data={"mid_flight": begun, "slots": round(cell.load.level)})
+    noticed = (queued,) if measured.window is not None and begun < cell.load.level else ()
+    return msgspec.structs.replace(measured, mid_flight=begun, findings=(*measured.findings, *noticed))
+
+
+def tokens(records: Records) -> int:
+    """Tokens sent and received, as far as they are known: what a hosted endpoint would charge."""
+    sent = records.present("sent_ns")
+    answered = records.present("osl")
+    return int(records["isl_asked"][sent].sum() + records["osl"][answered].sum())

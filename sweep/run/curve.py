@@ -1,0 +1,137 @@
+"""One curve: cell after cell until it is complete, and its files, whatever ended it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from sweep.errors import EndpointError, Interrupted, OutputError, SweepError
+from sweep.model import Curve, Finding
+from sweep.plan import budget, scenario
+from sweep.run.cell import measure, tokens
+from sweep.run.publish import publish
+from sweep.run.source import Source
+from sweep.run.watch import Watch
+
+if TYPE_CHECKING:
+    from sweep.curve.journal import Journal
+
+LOSSES = 3  # how often an endpoint may stop answering before its failures count as its own
+
+
+def sweeping(
+    journal: Journal,
+    source: Source,
+    watch: Watch,
+    *,
+    recovery_s: float,
+    resumed: bool = False,
+    findings: Iterable[Finding] = (),
+) -> Generator[None, None, Curve]:
+    """Cells until the curve is complete, the user stops it, the tokens are spent, or the endpoint is gone for good.
+
+    Pauses after every cell. Whatever ended it, the curve of the finished cells is written before that is raised.
+    """
+    from sweep.curve.journal import reopen
+    from sweep.measure.preflight import findings as of_endpoint
+
+    found = [*of_endpoint(journal.header.endpoint), *findings]
+    stopped: SweepError | None = None
+    try:
+        cells = _cells(journal, source, watch, found, recovery_s, resumed)
+        canary = source.canary(journal.header.endpoint, journal.header.run_id)
+        for grown in cells if canary is None else canary.between(cells, found):
+            journal = grown
+            watch.cell_done(journal.points[-1])
+            yield
+    except KeyboardInterrupt:
+        journal = reopen(journal.folder.parent)  # a cell may have reached the disk in this very moment
+        stopped = _interrupted(journal)
+    except SweepError as error:
+        stopped = error
+    try:
+        curve, paths = publish(journal, found, stopped, resumed)
+    except KeyboardInterrupt:
+        stopped = _interrupted(journal)
+        curve, paths = publish(journal, found, stopped, resumed)
+    except (OSError, OutputError) as error:
+        raise _unwritable(journal, error) from None
+    watch.curve_done(curve, paths)
+    if stopped is not None:
+        raise stopped
+    return curve
+
+
+def _interrupted(journal: Journal) -> Interrupted:
+    return Interrupted(f"interrupted after {_count(journal)}", f"sweep resume {journal.folder.parent} goes on")
+
+
+def _unwritable(journal: Journal, error: OSError | OutputError) -> OutputError:
+    said = error.message if isinstance(error, OutputError) else f"{error.filename or journal.folder}: {error.strerror or error}"
+    folder = journal.folder.parent
+    return OutputError(said, f"the {_count(journal)} finished are kept; free some space, then: sweep resume {folder}")
+
+
+def _count(journal: Journal) -> str:
+    return "1 cell" if len(journal.points) == 1 else f"{len(journal.points)} cells"
+
+
+def _cells(
+    journal: Journal, source: Source, watch: Watch, found: list[Finding], recovery_s: float, resumed: bool
+) -> Iterator[Journal]:
+    """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
+    from sweep.curve.journal import next_request
+    from sweep.curve.refine import failing, levels_ahead, next_level, spent_s
+
+    header = journal.header
+    measured = journal.records()
+    first_request = next_request(measured, after_a_loss=resumed)
+    allowance = header.settings.max_tokens
+    tokens_left = None if allowance is None else allowance - tokens(measured)
+    losses = 0
+    while (step := next_level(header.plan, journal.points)) is not None:
+        if tokens_left is not None and tokens_left <= 0:
+            found.append(Finding(code="token-cap", data={"tokens": allowance}))
+            return
+        cell = scenario.make_cell(
+            header.plan,
+            header.endpoint,
+            index=journal.next_index(),
+            level=step.level,
+            repeat=step.repeat,
+            first_request=first_request,
+            spend_s=budget.share_s(
+                header.plan,
+                header.endpoint,
+                step.level,
+                levels_ahead(header.plan, journal.points, step),
+                spent_s(journal.points),
+            ),
+        )
+        watch.cell_started(cell)
+        point, records = measure(cell, header, source, watch, tokens_left)
+        first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
+        tokens_left = None if tokens_left is None else tokens_left - tokens(records)
+        if failing(point) and losses < LOSSES and not source.reachable():
+            losses += 1
+            if not _returned(source, recovery_s):
+                raise EndpointError(
+                    f"the endpoint stopped answering at {cell.load.label}",
+                    f"when it is back: sweep resume {journal.folder.parent}",
+                )
+            continue  # the same step once more: the journal does not hold it
+        journal = journal.append(cell, point, records)
+        yield journal
+    if losses:
+        found.append(Finding(code="endpoint-lost", data={"count": losses}))
+
+
+def _returned(source: Source, patience_s: float) -> bool:
+    """Whether the endpoint answers again in time."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        if source.reachable():
+            return True
+        time.sleep(0.5)
+    return False

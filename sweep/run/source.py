@@ -1,0 +1,123 @@
+"""What cells are measured on: a live endpoint, the embedded one, or the embedded one in virtual time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from sweep.errors import UsageError
+from sweep.model import Cell, Endpoint, Health, Images, Plan
+from sweep.run.settings import Settings
+
+if TYPE_CHECKING:
+    from sweep.load.canary import Canary
+    from sweep.load.client import Target
+    from sweep.load.fleet import Fleet
+    from sweep.records import Records
+
+SIMULATED = "synthetic-8b-bf16"
+
+
+class Batch(Protocol):
+    """`done`: requests that ended since the batch before; `open`: those in flight, their outcome null; `health` comes last."""
+
+    @property
+    def worker(self) -> int: ...
+    @property
+    def at_ns(self) -> int: ...
+    @property
+    def done(self) -> Records: ...
+    @property
+    def open(self) -> Records: ...
+    @property
+    def health(self) -> Health | None: ...
+
+
+class Running(Protocol):
+    """A cell under load, real or virtual."""
+
+    def __iter__(self) -> Iterator[Batch]: ...
+    def finish(self, end_ns: int) -> None: ...
+    def abort(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Source(Protocol):
+    """What cells are measured on."""
+
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint: ...
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None: ...
+    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
+    def reachable(self) -> bool: ...
+    def canary(self, endpoint: Endpoint, run_id: str) -> Canary | None: ...
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Source]:
+    """The endpoint meant, ready to be measured: live, embedded, or embedded in virtual time."""
+    scheme, _, preset = settings.endpoint.partition(":")
+    simulated = (preset or SIMULATED) if scheme == "sim" else None
+    if settings.virtual:
+        from sweep.sim import virtual
+
+        if simulated is None:
+            raise UsageError("--virtual needs the simulated endpoint", "give --endpoint sim or sim:PRESET")
+        yield virtual.Source(simulated)
+    elif simulated is not None:
+        from sweep.sim import server
+
+        with server.start(simulated) as served:
+            yield from _live(settings, served.url, simulated)
+    else:
+        yield from _live(settings, settings.endpoint, None)
+
+
+def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Source]:
+    from sweep.load.client import target_from
+    from sweep.load.fleet import Fleet
+
+    environ = os.environ if settings.keys_from_environment else {}
+    target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure, environ=environ)
+    if settings.tokenizer is not None:
+        from sweep.prompt.tokenizer import counter
+
+        counter(str(settings.tokenizer))  # says at once when it cannot be used
+        target = msgspec.structs.replace(target, tokenizer=str(settings.tokenizer.absolute()))
+    with Fleet(target, settings.workers) as fleet:
+        yield _Live(target, fleet, simulated, settings.canary)
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """A served endpoint under a fleet of workers."""
+
+    target: Target
+    fleet: Fleet
+    simulated: str | None
+    sings: bool
+
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint:
+        from sweep.load import preflight
+
+        return msgspec.structs.replace(preflight.probe(self.target, dialect, text, images, osl), simulated=self.simulated)
+
+    def fit(self, plan: Plan, endpoint: Endpoint) -> None:
+        self.fleet.fit(plan, endpoint)
+
+    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
+        return self.fleet.measure(cell, endpoint, run_id)
+
+    def reachable(self) -> bool:
+        from sweep.load.reach import reachable
+
+        return reachable(self.target)
+
+    def canary(self, endpoint: Endpoint, run_id: str) -> Canary | None:
+        from sweep.load.canary import canary
+
+        return canary(self.target, endpoint, run_id) if self.sings else None

@@ -1,0 +1,69 @@
+"""Endpoints that take turns: the order of their cells, what is left when one stops, and whose secret goes where."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep.cli.main import run
+from sweep.cli.turns import taking_turns
+from sweep.curve import artifact
+from sweep.errors import EndpointError, UsageError
+from sweep.run import Settings, in_turns
+
+
+def cells(name: str, count: int, said: list[str], gone_at: int | None = None) -> Generator[None, None, Any]:
+    try:
+        for place in range(count):
+            if place == gone_at:
+                raise EndpointError("gone")
+            said.append(f"{name}{place}")
+            yield
+    except KeyboardInterrupt:
+        said.append(f"{name} partial")
+    return name
+
+
+def test_cells_alternate_and_the_order_turns_every_round() -> None:
+    said: list[str] = []
+    assert in_turns([cells("a", 4, said), cells("b", 3, said)]) == ["a", "b"]
+    assert said == ["a0", "b0", "b1", "a1", "a2", "b2", "a3"]
+
+
+def test_when_one_stops_the_others_keep_what_they_have() -> None:
+    said: list[str] = []
+    with pytest.raises(EndpointError):
+        in_turns([cells("a", 4, said), cells("b", 3, said, gone_at=1)])
+    assert said == ["a0", "b0", "a partial"]
+
+
+def test_a_secret_goes_to_its_own_endpoint_only() -> None:
+    settings = Settings(endpoint="", headers=("A=Authorization: Bearer a", "B=X-Key: b"), model="A=one,B=two")
+    a, b = taking_turns(settings, ["https://one.example/v1", "https://two.example/v1"])
+    assert (a.headers, b.headers) == (("Authorization: Bearer a",), ("X-Key: b",))
+    assert (a.model, b.model) == ("one", "two")
+    assert not a.keys_from_environment
+    with pytest.raises(UsageError, match="which endpoint"):
+        taking_turns(Settings(endpoint="", headers=("Authorization: x",)), ["https://one.example", "https://two.example"])
+
+
+def test_the_files_say_that_they_were_interleaved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    once = ["--profile", "64/16", "--grid", "1,2", "--duration", "1s", "--name", "ab", "--out", str(tmp_path)]
+    assert (
+        run(["run", "--endpoint", "sim", "--endpoint", "sim:synthetic-120b-moe", "--interleave", "--virtual", "--yes", *once])
+        == 0
+    )
+    curves = [artifact.load(tmp_path / f"ab-{place}" / f"ab-{place}.curve.json") for place in "AB"]
+    facts = [curve.scenario["interleaved"].value for curve in curves]
+    assert facts[0]["group"] == facts[1]["group"]
+    assert [fact["place"] for fact in facts] == ["A", "B"]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("arguments", [["--endpoint", "sim", "--endpoint", "sim"], ["--endpoint", "sim", "--interleave"]])
+def test_endpoints_and_wish_must_fit(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "--virtual", *arguments]) == 2
+    assert "interleave" in capsys.readouterr().err
