@@ -37,7 +37,7 @@ def _changes(first: Point, last: Point) -> Iterator[tuple[str, float | None, flo
     """What lies apart, and its values."""
     missing = Estimate(value=None)
     series = {
-        "output tok/s": [point.rates.get("output_tok_per_s", missing) for point in (first, last)],
+        "output throughput": [point.rates.get("output_tok_per_s", missing) for point in (first, last)],
         "TPOT p50 in s": [point.metrics.get("tpot_s", {}).get("p50", missing) for point in (first, last)],
     }
     for what, (before, after) in series.items():

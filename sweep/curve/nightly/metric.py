@@ -13,9 +13,9 @@ RATES = ("req_per_s", "output_tok_per_s", "input_tok_per_s", "total_tok_per_s")
 LATENCIES = ("ttft", "tpot", "itl", "e2e", "normalised_e2e", "chunk_gap", "max_stall")
 TITLES = {
     "req_per_s": "requests/s",
-    "output_tok_per_s": "output tok/s",
-    "input_tok_per_s": "input tok/s",
-    "total_tok_per_s": "total tok/s",
+    "output_tok_per_s": "output throughput",
+    "input_tok_per_s": "input throughput",
+    "total_tok_per_s": "total throughput",
     "normalised_e2e": "normalised E2E",
     "chunk_gap": "chunk gap",
     "max_stall": "max stall",

@@ -8,7 +8,7 @@ from sweep.model import Change, History, Suspect
 
 
 def suspect_text(suspect: Suspect) -> str:
-    """`output tok/s −5.2 % on the whole curve`, `TTFT p50 +15.3 % at c16`."""
+    """`output throughput −5.2 % on the whole curve`, `TTFT p50 +15.3 % at c16`."""
     if suspect.track == "errors":
         return f"failed requests {suspect.change * 100:+.2f} points"
     where = "on the whole curve" if suspect.cell is None else f"at {suspect.cell}"
@@ -28,7 +28,7 @@ def percent(change: float | None) -> str:
 
 
 def change_text(history: History, change: Change) -> str:
-    """`worse since 2026-05-30 (confirmed 2026-05-31): output tok/s −6.7 % on the whole curve`."""
+    """`worse since 2026-05-30 (confirmed 2026-05-31): output throughput −6.7 % on the whole curve`."""
     began, confirmed = (history.nights[place].at[:10] for place in (change.began, change.confirmed))
     what = ", ".join(map(suspect_text, change.suspects))
     ended = "" if change.ended is None else f", back since {history.nights[change.ended].at[:10]}"

@@ -53,8 +53,8 @@ def drifted(factor: float, spread: float | None = 0.02, **changes) -> Curve:
 @pytest.mark.parametrize("factor", [0.8, 1.25])
 def test_a_first_cell_that_comes_out_otherwise_at_the_end_is_noticed(factor: float) -> None:
     (finding,) = drifted(factor).findings
-    assert finding.data == {"what": "output tok/s", "first": 100.0, "last": 100 * factor}
-    assert "output tok/s at the first load was 100 at the start" in says(finding)
+    assert finding.data == {"what": "output throughput", "first": 100.0, "last": 100 * factor}
+    assert "output throughput at the first load was 100 at the start" in says(finding)
     assert advice(finding)
 
 

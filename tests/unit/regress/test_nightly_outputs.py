@@ -55,7 +55,7 @@ def test_junit_names_the_metric_and_its_date():
     first, second = suite
     assert (first.get("tests"), first.get("failures"), second.get("skipped")) == ("4", "1", "4")
     (failure,) = first.findall("./testcase/failure")
-    assert re.fullmatch(r"output tok/s −5\.\d % on the whole curve", failure.get("message"))
+    assert re.fullmatch(r"output throughput −5\.\d % on the whole curve", failure.get("message"))
     assert failure.text == "began 2026-03-23 (night-0022), confirmed 2026-03-24"
 
 
@@ -69,7 +69,7 @@ def test_markdown_leaves_nothing_of_foreign_text_to_act():
     assert said.startswith("### ❌ regressed: ")
     assert "<img" not in said
     assert "`[a]" not in said
-    assert re.search(r"\| output tok/s \| [+−]?\d\.\d % \|", said)
+    assert re.search(r"\| output throughput \| [+−]?\d\.\d % \|", said)
 
 
 def test_bencher_has_a_benchmark_for_every_load():
