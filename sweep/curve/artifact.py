@@ -186,7 +186,7 @@ def _parsed(raw: bytes, name: str) -> dict[str, Any]:
 def _version(document: dict[str, Any], name: str) -> int:
     found = re.fullmatch(re.escape(FAMILY) + r"/([1-9]\d{0,5})", str(document.get("schema")))
     if found is None:
-        raise ArtifactError(f"{name}: not a curve file (no schema {FAMILY}/N)", "foreign results are read by `sweep convert`")
+        raise ArtifactError(f"{name}: not a curve file (no schema {FAMILY}/N)", "name a file that sweep wrote")
     version = int(found[1])
     if version > VERSION:
         raise ArtifactError(

@@ -1,8 +1,8 @@
 """Pareto frontiers of a set of points: which loads are worth buying.
 
 Every axis is oriented so that more is better: a latency enters as its inverse, in 1/s. p dominates q iff p is at least as good
-in both coordinates and better in one (MEASUREMENT §7), so a tie in one coordinate keeps the better point only, and equal
-vectors make one vertex that names all its points.
+in both coordinates and better in one, so a tie in one coordinate keeps the better point only, and equal vectors make one vertex
+that names all its points.
 
 Repeats of a load are one candidate, not several: it lies at the mean of their values, taken in the metric's own unit, and its
 interval is the hull of theirs. A lucky repeat therefore never makes a vertex of its own.

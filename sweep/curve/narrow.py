@@ -1,4 +1,4 @@
-"""Where one more cell says most: at an SLO's boundary, then in the widest gap of the frontier (MEASUREMENT §8)."""
+"""Where one more cell says most: at an SLO's boundary, then in the widest gap of the frontier."""
 
 from __future__ import annotations
 

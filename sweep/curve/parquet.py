@@ -39,7 +39,7 @@ def read_records(path: Path) -> Records:
 
 
 def to_frame(records: Records, *, keep_chunks: bool = False) -> pl.DataFrame:
-    """A polars table with DESIGN's columns and types."""
+    """The columns of `ORDER` in their own types, null where there is no value; with `keep_chunks` the chunk lists too."""
     import polars as pl
 
     integers = {np.int16: pl.Int16, np.int32: pl.Int32, np.int64: pl.Int64}

@@ -1,4 +1,4 @@
-"""Has the curve moved? The nightly judgement from files, and what follows from it for a script (MEASUREMENT §10)."""
+"""Has the curve moved? The nightly judgement from files, and what follows from it for a script."""
 
 from __future__ import annotations
 

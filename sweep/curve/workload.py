@@ -1,4 +1,4 @@
-"""Whether two curves are about the same work: what must match before their numbers may be put together (MEASUREMENT §9)."""
+"""Whether two curves are about the same work: what must match before their numbers may be put together."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """May these curves be put together? What must match, what may differ a little, and what a reader should know.
 
-MEASUREMENT.md §9: nominal profile, text, load kind, start, token accounting and declared cache share must match; realised mean
-lengths within 5 %. Warned of: versions, the client's place and its round trip (a vendor's TTFT includes it), missing answers.
+Nominal profile, text, load kind, start, token accounting and declared cache share must match; realised mean lengths within 5 %.
+Warned of: versions, the client's place and its round trip (a vendor's TTFT includes it), missing answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every night a curve: has it moved, since when, and how sure is that (MEASUREMENT §10).
+"""Every night a curve: has it moved, since when, and how sure is that.
 
 `history` finds and orders the files, `night` reads one, `series` puts them side by side, `tracks` tests a night against those
 before it, `judge` replays all nights and says what is suspected and confirmed, `drift` and `dating` advise.

@@ -1,4 +1,4 @@
-"""Is tonight like the nights before? Two tests at once: the curve as a whole, and each point for itself (MEASUREMENT §10).
+"""Is tonight like the nights before? Two tests at once: the curve as a whole, and each point for itself.
 
 Curve track: c = median over the loads of (y − median of the baseline), so a shift of the whole curve is seen through the
 noise of its points, and one wild point moves nothing. It is compared with the spread s of the same statistic over past nights,
