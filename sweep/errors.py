@@ -7,7 +7,6 @@
     │   └── OutputError
     ├── EndpointError          3   unreachable, refused, nothing succeeded
     │   └── ModelError         2   which model is meant is not clear
-    ├── ConditionError         1   a demanded condition is not met
     ├── TrustError             4   every point disqualified, file does not hold, unfair comparison
     │   └── ArtifactError          a curve file that cannot be read
     └── Interrupted          130   stopped by the user; what was measured is kept
@@ -49,10 +48,6 @@ class EndpointError(SweepError):
 
 class ModelError(EndpointError):
     exit_code = 2
-
-
-class ConditionError(SweepError):
-    exit_code = 1
 
 
 class TrustError(SweepError):

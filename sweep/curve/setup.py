@@ -6,7 +6,6 @@ answer is written down as missing, so that a comparison can say "not verifiable"
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -61,11 +60,6 @@ def describe(curve: Curve, declared: Declared, digest: str) -> Curve:
         if said
     }
     return msgspec.structs.replace(curve, **sections, previous_digests=(*curve.previous_digests, digest))
-
-
-def host_fingerprint(cpu_model: str, cores: int, kernel_release: str) -> str:
-    """Says whether two curves were taken from the same kind of client host, without naming it."""
-    return hashlib.sha256(f"{cpu_model}\n{cores}\n{kernel_release}".encode()).hexdigest()[:16]
 
 
 def pooled_lengths(stats: Iterable[LengthStats]) -> LengthStats:

@@ -7,7 +7,7 @@ import pytest
 from curve_builder import ENDPOINT, curve, plan, point
 
 from sweep.curve import artifact, declare
-from sweep.curve.setup import describe, four_questions, host_fingerprint, pooled_lengths
+from sweep.curve.setup import describe, four_questions, pooled_lengths
 from sweep.errors import UsageError
 from sweep.model import Fact, LengthStats
 
@@ -109,9 +109,3 @@ def test_pooled_lengths_claim_no_median_they_cannot_know() -> None:
     ]
     assert pooled_lengths(parts) == LengthStats(n=4, mean=17.5, min=10, p50=None, max=22)
     assert pooled_lengths([]) == LengthStats(n=0)
-
-
-def test_the_fingerprint_tells_hosts_apart_without_naming_them() -> None:
-    assert host_fingerprint("EPYC", 2, "6.1") == host_fingerprint("EPYC", 2, "6.1")
-    assert host_fingerprint("EPYC", 2, "6.1") != host_fingerprint("EPYC", 4, "6.1")
-    assert "EPYC" not in host_fingerprint("EPYC", 2, "6.1")
