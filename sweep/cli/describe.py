@@ -27,12 +27,12 @@ def describe(
     The file gets a new digest and keeps the old one in `previous_digests`; measurements stay as they are. Without
     anything to declare, shows what is known, how, and what is missing.
     """
-    from sweep.cli.values import curve_file, new_curve_file, text_of
+    from sweep.cli.values import curve_file, new_curve_file
     from sweep.curve import artifact, declare, setup
-    from sweep.curve.files import write_atomically
+    from sweep.curve.files import read_text, write_atomically
 
     path = curve_file(file)
-    declared = declare.parse(text_of(describe), set_ or ())
+    declared = declare.parse(read_text(describe) if describe else None, set_ or ())
     curve = artifact.load(path)
     if declared:
         target = path if out is None else new_curve_file(out)

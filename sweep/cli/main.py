@@ -22,9 +22,8 @@ from typer.main import get_command
 import sweep
 import sweep.cli
 from sweep.cli.help import Command, Group
-from sweep.errors import SweepError
+from sweep.errors import Interrupted, SweepError
 
-INTERRUPTED = 130
 PANELS = ("Measure", "Read", "Judge", "Set up")
 
 
@@ -77,7 +76,7 @@ def run(args: list[str] | None = None) -> int:
     except SweepError as error:
         return _fail(error.message, error.hint, error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", None, INTERRUPTED)
+        return _fail("interrupted", None, Interrupted.exit_code)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to flush at exit
         return 0
@@ -86,8 +85,8 @@ def run(args: list[str] | None = None) -> int:
         if said is None:
             raise
         return _fail(_one_line(said()), _where_help_is(error), 2)
-    if code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
-        return _fail("interrupted", None, INTERRUPTED)
+    if code == Interrupted.exit_code:  # typer turns Ctrl-C into it
+        return _fail("interrupted", None, code)
     return code if isinstance(code, int) else 0
 
 

@@ -74,16 +74,6 @@ def new_curve_file(path: Path) -> Path:
     return path
 
 
-def text_of(path: Path | None) -> str | None:
-    """The content of a text file; None stays None."""
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a TOML file") from None
-
-
 def require_endpoint(text: str | None) -> str:
     if not text:
         raise UsageError("which endpoint?", "give --endpoint URL, or --endpoint sim for the embedded one")

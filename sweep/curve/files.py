@@ -1,15 +1,25 @@
-"""Files that are either as they were or complete: written beside, flushed to the disk, then renamed."""
+"""Files a person names are read or said to be unreadable; files we write are as they were or complete."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from sweep.errors import OutputError
+from sweep.errors import OutputError, UsageError
+
+
+def read_text(path: Path) -> str:
+    """Raises UsageError for a file that is not there, may not be read, or is not text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", "name a readable file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8 text", "name a readable file") from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Raises OutputError when the folder or the disk refuses; an earlier file of that name is then untouched."""
+    """Written beside, flushed to the disk, then renamed. Raises OutputError when the folder or the disk refuses; an earlier file of that name is then untouched."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with beside.open("wb") as file:

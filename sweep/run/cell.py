@@ -49,7 +49,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
             if decision is not None:
                 continue
             if tokens_left is not None and tokens(done) + tokens(open_now) >= tokens_left:
-                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason="token cap")
+                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=stop.TOKEN_CAP)
             if asked.kind == "enough":
                 running.finish(asked.end_ns or batch.at_ns)
             elif asked.kind == "abort":

@@ -68,12 +68,13 @@ class Prepared:
 
 def prepare(settings: Settings) -> Prepared:
     from sweep.curve import declare
+    from sweep.curve.files import read_text
 
     profiles = _profiles(settings)
     slos = [parsed for text in settings.slos for parsed in slo.parse(text)]
     levels = _levels(settings)
     plans = [_plan(settings, each, slos, levels) for each in profiles]
-    declared = declare.parse(_text(settings.describe), settings.declared)
+    declared = declare.parse(read_text(settings.describe) if settings.describe else None, settings.declared)
     return Prepared(plans, declared, _calibration(settings.calibration))
 
 
@@ -135,25 +136,16 @@ def _plan(settings: Settings, each: Profile, slos: list[Any], levels: tuple[floa
     )
 
 
-def _text(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}", "name a readable file") from None
-
-
 def _calibration(path: Path | None) -> dict[str, Any] | None:
     """A self-test's result, made on a machine of this kind."""
+    from sweep.curve.files import read_text
     from sweep.load.host import observed
 
-    text = _text(path)
-    if text is None:
+    if path is None:
         return None
     hint = "write it with `sweep selftest --json > FILE`"
     try:
-        said = msgspec.json.decode(text)
+        said = msgspec.json.decode(read_text(path))
     except msgspec.DecodeError as error:
         raise UsageError(f"{path}: {error}", hint) from None
     if not isinstance(said, dict) or not str(said.get("schema")).startswith("sweep.selftest/"):
