@@ -10,7 +10,7 @@ from sweep.load.http1 import Response
 from sweep.model import Outcome
 
 ERROR_BYTES = 65_536
-WHOLE_BYTES = 8 << 20
+WHOLE_BYTES = 7 << 20
 
 
 class Answer:
@@ -59,8 +59,10 @@ class Answer:
         if self._streamed:
             meter.end()
         elif whole and meter.failed is None:
+            body = bytes(self._body)
+            self._body.clear()  # two of three copies of a long answer at a time
             try:
-                meter.whole(self._dialect.decode_whole(bytes(self._body)), at_ns)
+                meter.whole(self._dialect.decode_whole(body), at_ns)
             except ValueError as refusal:
                 meter.fail(Outcome.MALFORMED, str(refusal))
         error = self._tell(call, meter.error) if meter.error else None

@@ -12,7 +12,7 @@ from sweep.load.shape import Shape
 from sweep.model import Event, Outcome, TokenSource, Usage
 from sweep.prompt.tokenizer import Count
 
-MAX_EVENT_BYTES = 4 << 20
+MAX_EVENT_BYTES = 3 << 20
 MAX_CHUNKS = 500_000  # 16 bytes each; a stream beyond it does not end
 
 
@@ -88,7 +88,7 @@ class Meter:
             if held > self.per_read_max:
                 self.per_read_max = held
             if held > 1:
-                self.reads.merged(self._gap_ns(at_ns), at_ns)
+                self.reads.merged(self._gap_ns(at_ns))
             if self.chunks > MAX_CHUNKS:
                 self.fail(Outcome.MALFORMED, f"more than {MAX_CHUNKS} chunks")
 

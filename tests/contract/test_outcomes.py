@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import resource
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from time import monotonic_ns
 
@@ -11,11 +11,13 @@ import pytest
 from msgspec.structs import asdict
 
 from sweep import dialect
+from sweep.load import meter
+from sweep.load.answer import WHOLE_BYTES
 from sweep.load.call import Call
 from sweep.load.caller import Caller
 from sweep.load.client import target_from
 from sweep.load.look import Reads
-from sweep.load.meter import Meter
+from sweep.load.meter import MAX_EVENT_BYTES, Meter
 from sweep.load.wire import Wire
 from sweep.model import Ask, Outcome
 
@@ -274,13 +276,59 @@ FLOODS = {
     "endless chunk size": floods(HEAD, b"0" * 65536, 1500),
     "an endless error page": floods(b"HTTP/1.1 500 No\r\n\r\n", b"x" * 65536, 1500),
     "an endless JSON answer": floods(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", b" " * 65536, 1500),
+    "a compression bomb": floods(HEAD[:-2] + b"Content-Encoding: gzip\r\n\r\n6400000\r\n", b"\x1f\x8b" * 32_768, 1600),
     "interim for ever": floods(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100, 1000),
 }
 
 
 @pytest.mark.parametrize("name", FLOODS)
 def test_floods_end_early_and_hold_little(name: str) -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    (call,) = ask(FLOODS[name])
-    assert call.outcome in (Outcome.MALFORMED, Outcome.HTTP_ERROR)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 48 * 1024  # KiB, the server's own buffers included
+    """At most 16 MB a stream, the server's own buffers included."""
+    tracemalloc.start()
+    try:
+        (call,) = ask(FLOODS[name])
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert call.outcome in (Outcome.MALFORMED, Outcome.HTTP_ERROR), call.error
+    assert peak_bytes < 16 << 20
+
+
+def test_the_largest_answers_that_are_taken_hold_little() -> None:
+    """An event and a whole answer just below what is refused."""
+    event = TOKEN.replace(b"one", b"x" * (MAX_EVENT_BYTES - 1000))
+    whole = b'{"choices":[{"message":{"content":"%b"},"finish_reason":"stop"}]}' % (b"x" * (WHOLE_BYTES - 1000))
+    answers = {
+        "event": [HEAD + b"%x\r\n" % len(event + FINISH + DONE), event, FINISH + DONE + b"\r\n0\r\n\r\n"],
+        "whole": [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(whole), whole],
+    }
+    for name, parts in answers.items():
+        served = sum(map(len, parts))
+        tracemalloc.start()
+        try:
+            (call,) = ask(floods_of(*parts))
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert call.outcome is Outcome.OK, (name, call.error)
+        assert peak_bytes < 16 << 20, (name, peak_bytes, served)
+
+
+def floods_of(*parts: bytes) -> Talk:
+    """`parts` in pieces, so that the server holds none of them."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        for part in parts:
+            for at in range(0, len(part), 65_536):
+                writer.write(part[at : at + 65_536])
+                await writer.drain()
+
+    return talk
+
+
+def test_a_stream_without_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter, "MAX_CHUNKS", 5_000)
+    (call,) = ask(floods(HEAD, chunk(TOKEN) * 100, 1_000))
+    assert call.outcome is Outcome.MALFORMED
+    assert 5_000 < call.meter.chunks < 10_000
