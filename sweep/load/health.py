@@ -36,21 +36,18 @@ class Observer:
         self._due_ns = self._started_ns + PROBE_NS
         self._recheck_ns = self._started_ns + RECHECK_NS
         self._alarm = Alarm(self._probe)
-        self._wait()
-
-    def _wait(self) -> None:
         self._alarm.set(self._due_ns)
-        if self._look is not None:
-            self._look.alarm_ns = self._due_ns
 
     def _probe(self) -> None:
         now = monotonic_ns()
         self._lag_ns.append(max(0, now - self._due_ns))
+        if self._look is not None:
+            self._look.note(self._due_ns)
         if now >= self._recheck_ns:
             self._wire.recheck()
             self._recheck_ns = now + RECHECK_NS
         self._due_ns = monotonic_ns() + PROBE_NS
-        self._wait()
+        self._alarm.set(self._due_ns)
 
     def close(self) -> None:
         self._alarm.close()

@@ -15,6 +15,8 @@ from time import clock_gettime_ns, monotonic_ns
 from typing import Any
 from weakref import WeakValueDictionary
 
+from sweep.load.look import Look
+
 READ_BYTES = 65_536  # a larger buffer makes the allocator map and unmap memory for every read
 STEP_NS = 50_000  # realtime moved against monotonic by more than reading both clocks explains
 
@@ -38,10 +40,12 @@ def realtime_offset() -> tuple[int, int]:
 class Wire:
     """One process's sockets, the clock offset they share and what they counted."""
 
-    __slots__ = ("_sockets", "kernel", "offset_ns", "opened", "read_bytes", "reads", "steps", "unstamped")
+    __slots__ = ("_sockets", "kernel", "look", "offset_ns", "opened", "read_bytes", "reads", "steps", "unstamped")
 
-    def __init__(self, kernel: bool = _TIMESTAMPNS is not None) -> None:
+    def __init__(self, kernel: bool = _TIMESTAMPNS is not None, look: Look | None = None) -> None:
+        """`look`, the selector of the loop that reads, is told when bytes came."""
         self.kernel = kernel
+        self.look = look
         self.offset_ns = realtime_offset()[0]
         self.steps = 0
         self.opened = 0
@@ -106,7 +110,10 @@ class StampingSocket(socket.socket):
         wire.reads += 1
         if ancillary and ancillary[0][1] == _TIMESTAMPNS:
             seconds, ns = _TIMESPEC.unpack(ancillary[0][2])
-            self.stamp_ns = seconds * 1_000_000_000 + ns - wire.offset_ns
+            self.stamp_ns = stamp_ns = seconds * 1_000_000_000 + ns - wire.offset_ns
+            look = wire.look
+            if look is not None and stamp_ns < look.earliest_ns:
+                look.earliest_ns = stamp_ns
         else:
             self.stamp_ns = monotonic_ns()
             wire.unstamped += 1

@@ -68,7 +68,7 @@ class ShardRun:
         self._reports = reports
         self._roll = roll
         self._dialect = dialect.get(shard.endpoint.dialect)
-        self._wire = Wire()
+        self._wire = Wire(look=look)
         self._observer = Observer(self._wire, look)
         self._supply = Supply(shard, self._dialect, self._observer.reads)
         self._open: dict[int, Call] = {}

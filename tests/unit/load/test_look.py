@@ -14,30 +14,29 @@ from sweep.load.look import CLOSE_NS, UNKNOWN_GAP_NS, Look, Reads
 MS = 1_000_000
 
 
-class Away(Look):
-    """A look whose bytes have waited for so long."""
+class Meeting:
+    """A read that claims to have merged chunks `gap_ns` apart, of bytes that met a loop asleep or busy for `busy_s`."""
 
-    def __init__(self, ns: int) -> None:
-        super().__init__()
-        self._ns = ns
+    def __init__(self, gap_ns: float, *, busy_s: float = 0.0, came_before_ns: int | None = None) -> None:
+        self.look = Look()
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(self.look)) as runner:
+            runner.run(self._run(gap_ns, busy_s, came_before_ns))
 
-    def unread_since(self, stamp_ns: int) -> int:
-        return monotonic_ns() - self._ns
+    @property
+    def late(self) -> bool:
+        return self.look.late > 0
 
-
-def waited_ns(busy_s: float, idle_s: float) -> int:
-    """How long bytes can have waited that came while the loop was busy, or while it was idle."""
-    look = Look()
-
-    async def run() -> int:
+    async def _run(self, gap_ns: float, busy_s: float, came_before_ns: int | None) -> None:
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
-        found: asyncio.Future[int] = loop.create_future()
+        done = asyncio.Event()
 
         def read() -> None:
-            stamp_ns = monotonic_ns()
             ours.recv(100)
-            found.set_result(stamp_ns - look.unread_since(stamp_ns))
+            self.look.merged(gap_ns)
+            if came_before_ns is not None:
+                self.look.note(monotonic_ns() - came_before_ns)
+            done.set()
 
         loop.add_reader(ours, read)
         await asyncio.sleep(0)
@@ -45,54 +44,39 @@ def waited_ns(busy_s: float, idle_s: float) -> int:
             theirs.send(b"early")
             time.sleep(busy_s)
         else:
-            loop.call_later(idle_s, lambda: None)
-            loop.run_in_executor(None, lambda: (time.sleep(idle_s), theirs.send(b"on time")))
-        waited = await found
+            loop.run_in_executor(None, lambda: (time.sleep(0.03), theirs.send(b"on time")))
+        await done.wait()
         loop.remove_reader(ours)
         ours.close()
         theirs.close()
-        return waited
-
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(look)) as runner:
-        return runner.run(run())
+        await asyncio.sleep(0.001)
 
 
 def test_bytes_that_met_a_busy_loop_may_have_waited_for_all_of_it() -> None:
-    assert waited_ns(0.03, 0) >= 30 * MS
+    assert Meeting(50 * MS, busy_s=0.03).late
+    assert not Meeting(1000 * MS, busy_s=0.03).late
 
 
 def test_bytes_that_woke_an_idle_loop_have_hardly_waited() -> None:
-    assert min(waited_ns(0, 0.03) for _ in range(5)) < 10 * MS
+    assert not all(Meeting(20 * MS).late for _ in range(5))
 
 
-def test_an_overdue_alarm_shows_that_the_loop_could_not_wake() -> None:
+def test_what_else_the_round_attends_to_shows_that_the_loop_could_not_wake() -> None:
+    assert Meeting(20 * MS, came_before_ns=11 * MS).late
+
+
+@pytest.mark.parametrize(("gap_ns", "apart_ns"), [(20 * MS, 10 * MS), (0, UNKNOWN_GAP_NS / 2), (1, CLOSE_NS)])
+def test_merged_means_away_for_half_a_gap(gap_ns: int, apart_ns: float) -> None:
     look = Look()
-    look.alarm_ns = monotonic_ns() - 50 * MS
-    assert monotonic_ns() - look.unread_since(monotonic_ns()) >= 50 * MS
-    assert look.unread_since(7) == 7
+    for away_ns in (apart_ns / 2, apart_ns * 1.5):
+        look.note(monotonic_ns() - round(away_ns))
+        Reads(look).merged(gap_ns)
+        look.select(0)
+    assert look.late == Reads(look).late == 1
     look.close()
-
-
-@pytest.mark.parametrize(
-    ("gap_ns", "away_ns", "late"),
-    [
-        (20 * MS, 9 * MS, 0),
-        (20 * MS, 11 * MS, 1),
-        (0, UNKNOWN_GAP_NS // 3, 0),
-        (0, UNKNOWN_GAP_NS, 1),
-        (1, CLOSE_NS // 2, 0),
-        (1, 2 * CLOSE_NS, 1),
-    ],
-)
-def test_merged_means_away_for_half_a_gap(gap_ns: int, away_ns: int, late: int) -> None:
-    look = Away(away_ns)
-    reads = Reads(look)
-    reads.merged(gap_ns, monotonic_ns())
-    look.close()
-    assert reads.late == late
 
 
 def test_without_a_look_nothing_is_said() -> None:
     reads = Reads()
-    reads.merged(1, 0)
+    reads.merged(1)
     assert reads.late is None
