@@ -6,58 +6,56 @@ from typing import Annotated
 
 import typer
 
-ADD_ONS = "Add-ons"
-FAULTS = "Faults"
+ENDPOINT, FAULTS, ENGINE = "Endpoint", "Faults", "Engine"
 
 
 def sim(
-    preset: Annotated[str, typer.Option(help="Which endpoint (synthetic-8b-bf16).", show_default=False)] = "synthetic-8b-bf16",
-    host: Annotated[str, typer.Option(help="Listen on (127.0.0.1).", show_default=False)] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 0,
-    api_key: Annotated[str | None, typer.Option(help="Key that clients must present.")] = None,
-    time_scale: Annotated[float, typer.Option(help="Makes every step this much longer.")] = 1.0,
-    stream_interval: Annotated[int, typer.Option(help="Tokens in a chunk.")] = 1,
-    truth: Annotated[str | None, typer.Option(help="Log true times to this file.")] = None,
-    seed: Annotated[int, typer.Option(help="Of faults, noise and acceptance.")] = 0,
+    preset: Annotated[
+        str, typer.Option(metavar="NAME", rich_help_panel=ENDPOINT, help="model and accelerators [synthetic-8b-bf16]")
+    ] = "synthetic-8b-bf16",
+    host: Annotated[str, typer.Option(metavar="HOST", rich_help_panel=ENDPOINT, help="listen on it [127.0.0.1]")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", rich_help_panel=ENDPOINT, help="listen on it [0: a free one]")] = 0,
+    api_key: Annotated[
+        str | None, typer.Option(metavar="KEY", rich_help_panel=ENDPOINT, help="what clients must present")
+    ] = None,
+    time_scale: Annotated[
+        float, typer.Option(metavar="N", rich_help_panel=ENDPOINT, help="every step takes this much longer [1]")
+    ] = 1.0,
+    stream_interval: Annotated[int, typer.Option(metavar="N", rich_help_panel=ENDPOINT, help="tokens in a chunk [1]")] = 1,
+    truth: Annotated[str | None, typer.Option(metavar="FILE", rich_help_panel=ENDPOINT, help="log the true times here")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", rich_help_panel=ENDPOINT, help="of faults, noise and acceptance [0]")] = 0,
     fault: Annotated[
         list[str] | None,
-        typer.Option(help="KIND=SHARE, as truncated=0.05; help lists.", rich_help_panel=FAULTS),
+        typer.Option(
+            metavar="KIND=SHARE", rich_help_panel=FAULTS, help="for instance truncated=0.05; `help` lists the kinds; repeatable"
+        ),
     ] = None,
-    stall_s: Annotated[
-        float, typer.Option(help="Pause of the fault stall (2).", rich_help_panel=FAULTS, show_default=False)
-    ] = 2.0,
-    max_num_seqs: Annotated[
-        int, typer.Option(help="Requests in a batch (512).", rich_help_panel=ADD_ONS, show_default=False)
-    ] = 512,
+    stall_s: Annotated[float, typer.Option(metavar="N", rich_help_panel=FAULTS, help="pause of the fault stall [2]")] = 2.0,
+    max_num_seqs: Annotated[int, typer.Option(metavar="N", rich_help_panel=ENGINE, help="requests in a batch [512]")] = 512,
     max_batched_tokens: Annotated[
-        int, typer.Option(help="New tokens in a step (8192).", rich_help_panel=ADD_ONS, show_default=False)
+        int, typer.Option(metavar="N", rich_help_panel=ENGINE, help="new tokens in a step [8192]")
     ] = 8192,
-    prefix_cache: Annotated[
-        bool, typer.Option("--prefix-cache", help="Keep prefixes.", rich_help_panel=ADD_ONS, show_default=False)
-    ] = False,
+    prefix_cache: Annotated[bool, typer.Option("--prefix-cache", rich_help_panel=ENGINE, help="keep prefixes")] = False,
     draft_tokens: Annotated[
-        int, typer.Option(help="Speculative drafts per step.", rich_help_panel=ADD_ONS, show_default=False)
+        int, typer.Option(metavar="N", rich_help_panel=ENGINE, help="speculative drafts a step [0: none]")
     ] = 0,
     acceptance: Annotated[
-        float, typer.Option(help="Chance a draft is kept (0.7).", rich_help_panel=ADD_ONS, show_default=False)
+        float, typer.Option(metavar="N", rich_help_panel=ENGINE, help="chance that a draft is kept [0.7]")
     ] = 0.7,
-    draft_ms: Annotated[
-        float, typer.Option(help="Cost of drafting per step.", rich_help_panel=ADD_ONS, show_default=False)
-    ] = 0.0,
+    draft_ms: Annotated[float, typer.Option(metavar="N", rich_help_panel=ENGINE, help="cost of drafting a step [0]")] = 0.0,
     disaggregated: Annotated[
-        bool, typer.Option("--disaggregated", help="Prefill and decode apart.", rich_help_panel=ADD_ONS, show_default=False)
+        bool, typer.Option("--disaggregated", rich_help_panel=ENGINE, help="prefill and decode on engines of their own")
     ] = False,
-    link_gb_per_s: Annotated[
-        float, typer.Option(help="Link between them (50).", rich_help_panel=ADD_ONS, show_default=False)
-    ] = 50.0,
+    link_gb_per_s: Annotated[float, typer.Option(metavar="N", rich_help_panel=ENGINE, help="link between the two [50]")] = 50.0,
     noise: Annotated[
-        float, typer.Option(help="Sigma of lognormal step noise.", rich_help_panel=ADD_ONS, show_default=False)
+        float, typer.Option(metavar="N", rich_help_panel=ENGINE, help="sigma of a step's lognormal noise [0]")
     ] = 0.0,
     reasoning: Annotated[
-        float, typer.Option(help="Share of tokens that reason.", rich_help_panel=ADD_ONS, show_default=False)
+        float, typer.Option(metavar="N", rich_help_panel=ENGINE, help="share of an answer's tokens that reason [0]")
     ] = 0.0,
     unit_tokens: Annotated[
-        int | None, typer.Option(help="What an audio second or other unit weighs.", rich_help_panel=ADD_ONS)
+        int | None,
+        typer.Option(metavar="N", rich_help_panel=ENGINE, help="tokens that a second of audio or another unit of work weighs"),
     ] = None,
 ) -> None:
     """Serve the simulated endpoint until Ctrl-C. The first line of output is its URL.
