@@ -18,15 +18,14 @@ def check(
 
     Uses NAME.records.parquet where it lies beside the file. Exit code 4 when a file does not hold.
     """
+    from sweep.cli.screen import print_document
     from sweep.cli.values import curve_file
     from sweep.curve import check as curve_check
     from sweep.errors import TrustError
 
     checked = {str(path): curve_check.check(path) for path in map(curve_file, files)}
     if json:
-        import msgspec
-
-        print(msgspec.json.encode(checked).decode())
+        print_document(checked)
     else:
         for path, found in checked.items():
             print(f"{path}: {'holds' if found.holds else 'does not hold'}")

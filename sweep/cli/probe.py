@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -28,15 +27,14 @@ def probe(
 
     Model, limits, what it reports and how it streams. `sweep run` asks the first four of these itself, before any load.
     """
+    from sweep.cli.screen import print_document
     from sweep.load import preflight
     from sweep.load.client import target_from
 
     target = target_from(url, model=model, headers=tuple(header or ()), insecure=insecure)
     endpoint = preflight.probe(target, dialect, thorough=True)
     if json:
-        import msgspec
-
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(endpoint), indent=2) + b"\n")
+        print_document(endpoint)
         return
     from rich.console import Console
 

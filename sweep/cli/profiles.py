@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -18,13 +17,12 @@ def profiles(json: Annotated[bool, typer.Option("--json", help="one document on 
 
     --profile also takes a TOML file, or ISL/OSL such as 1k/8k or 512/128.
     """
+    from sweep.cli.screen import print_document
     from sweep.plan import lengths, profile
 
     known = profile.list_profiles()
     if json:
-        import msgspec
-
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(known), indent=2) + b"\n")
+        print_document(known)
         return
     from rich.console import Console
 

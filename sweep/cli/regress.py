@@ -70,16 +70,23 @@ def regress(
 
     Exit code 1: a regression is confirmed (with --strict: suspected). 4: the latest night cannot be judged. Else 0.
     """
-    from sweep.cli.nightly import Outputs, again, publish
+    from sweep.cli.nightly import Outputs, publish
     from sweep.curve import regress as judging
 
     rules = judging.rules(metric or (), baseline=baseline, nights_per_alarm=nights_per_alarm)
     histories = judging.regress(files, rules)
     if confirm_endpoint is not None:
+        from rich.console import Console
+
+        from sweep.report.progress import Watcher
+        from sweep.run.again import again
+
         folder = next((path for path in files if path.is_dir()), Path())
-        histories = [
-            again(each, rules, confirm_endpoint, folder, restarted=restarted, headers=tuple(header or ())) for each in histories
-        ]
+        with Watcher(Console(stderr=True, highlight=False), lambda *_: True, lambda *_: None) as watch:
+            histories = [
+                again(each, rules, confirm_endpoint, folder, watch, restarted=restarted, headers=tuple(header or ()))
+                for each in histories
+            ]
     pages = None if no_page else out or (files[0] if len(files) == 1 and files[0].is_dir() else None)
     publish(histories, Outputs(json, pages, junit, summary, bencher, prometheus), strict=strict)
     return judging.exit_code(histories, strict=strict)

@@ -1,4 +1,4 @@
-"""What run and resume share: progress on stderr, the question before an expensive plan, results on stdout."""
+"""What commands share: progress on stderr, the question before an expensive plan, one document on stdout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -52,6 +52,11 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
             whole = documents[0] if len(documents) == 1 else b"[" + b",\n".join(documents) + b"]"
             sys.stdout.buffer.write(whole + b"\n")
             sys.stdout.flush()
+
+
+def print_document(said: Any) -> None:
+    """A noun, or several, as JSON on stdout."""
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n")
 
 
 def is_expensive(endpoint: Endpoint, expected: Expected) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -18,16 +19,13 @@ def selftest(
     Says up to which load it is exact to 1 % on this machine. Exit code 4 when it is not fit to measure here. Keep the result
     with --json and attach it to a curve with `sweep run --calibration FILE`.
     """
-    import sys
-
+    from sweep.cli.screen import print_document
     from sweep.errors import TrustError
     from sweep.selftest.drive import selftest as measure
 
     result = measure(quick=quick, tell=lambda what: print(f"measuring {what}", file=sys.stderr, flush=True))
     if json:
-        import msgspec
-
-        print(msgspec.json.format(msgspec.json.encode(result)).decode())
+        print_document(result)
     else:
         from rich.console import Console
 
