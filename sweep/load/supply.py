@@ -72,6 +72,7 @@ class Supply:
             seed=cell.seed,
             request=number,
             nonce=self._shard.run_id,
+            prefix_share=cell.profile.prefix_share,
         )
         return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._count))
 

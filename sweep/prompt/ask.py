@@ -18,8 +18,11 @@ def compose_ask(
     seed: int,
     request: int,
     nonce: str,
+    prefix_share: float = 0.0,
 ) -> Ask:
     """A text of `words` words with pictures, or `osl` seconds of sound where `kind` is a kind of sound.
+
+    All texts of a seed have `prefix_share` of their words in common, from the first one on.
 
     A function of its arguments alone; UsageError for an unknown kind of text.
     """
@@ -29,7 +32,7 @@ def compose_ask(
     places = range(images.count) if images is not None else ()
     return Ask(
         model=model,
-        prompt=compose(kind, words, seed, request, nonce),
+        prompt=compose(kind, words, seed, request, nonce, min(round(prefix_share * words), words - 1)),
         osl=osl,
         fields=fields,
         images=tuple(media.picture(images.width, images.height, request, nonce, place) for place in places if images),

@@ -33,13 +33,17 @@ class Corpus:
     gap: str  # between the nonce and the body, and where the material begins anew
 
 
-def compose(kind: str, words: int, seed: int, request: int, nonce: str) -> str:
+def compose(kind: str, words: int, seed: int, request: int, nonce: str, shared: int = 0) -> str:
     """A prompt of exactly `words` >= 1 words of `prose`, `code` or `random`, the nonce word first.
 
     A function of its arguments alone. `nonce` tells one run from another, `request` one prompt of a run from every other.
-    Raises UsageError for an unknown kind.
+    With `shared` < `words` the prompt begins with so many words that all prompts of the seed have in common, the nonce after
+    them: for those who want the endpoint's prefix cache in play. Raises UsageError for an unknown kind.
     """
     corpus = _corpus(kind)
+    if shared:
+        common = _slice(corpus, corpus.entries[_number(f"shared/{seed}") % len(corpus.entries)], shared)
+        return f"{common}{corpus.gap}{compose(kind, words - shared, seed, request, nonce)}"
     first = f"{(_number(nonce) + request * _STRIDE) % _NONCES:012d}"
     if words <= 1:
         return first

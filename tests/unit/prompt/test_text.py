@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sweep.errors import UsageError
 from sweep.prompt import words
+from sweep.prompt.ask import compose_ask
 from sweep.prompt.text import KINDS, compose
 
 
@@ -36,6 +37,25 @@ def test_no_two_prompts_begin_alike() -> None:
 def test_bodies_differ_too(kind: str) -> None:
     bodies = {compose(kind, 50, 7, request, "run")[13:] for request in range(100)}
     assert len(bodies) > 75
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shared_prefix_is_shared_and_nothing_after_it(kind: str) -> None:
+    one, two = (compose(kind, 100, 0, request, "run", 60).split() for request in (1, 2))
+    assert len(one) == len(two) == 100
+    assert one[:60] == two[:60]
+    assert one[60] != two[60]
+    assert compose(kind, 100, 0, 1, "another run", 60).split()[:60] == one[:60]
+    assert compose(kind, 100, 1, 1, "run", 60).split()[:60] != one[:60]
+
+
+def test_a_request_shares_what_its_profile_says() -> None:
+    asks = [
+        compose_ask("prose", None, model="m", words=words, osl=1, fields=(), seed=0, request=1, nonce="n", prefix_share=0.99)
+        for words in (1, 2, 100)
+    ]
+    assert [len(ask.prompt.split()) for ask in asks] == [1, 2, 100]
+    assert all(any(word.isdigit() for word in ask.prompt.split()) for ask in asks), "never without its nonce"
 
 
 def test_kinds_look_like_what_they_are() -> None:

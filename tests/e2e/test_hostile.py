@@ -1,0 +1,212 @@
+"""Whole sweeps against servers that misbehave in every way: each ends with findings and a file, and what was sound is measured.
+
+Every third request meets the hostility; preflight does not, since an endpoint that answers nothing at all is refused before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sweep import dialect
+from sweep.cli import main
+from sweep.curve import artifact
+from sweep.dialect.sse import frame
+from sweep.model import Ask, Curve, Usage
+from sweep.plan import budget
+
+CHAT = dialect.get("chat")
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+TOKEN = frame(*CHAT.chunk("r", "m", " tok", 1, None))
+STREAM_BYTES = 16 << 20
+LEVEL = 3
+
+Out = asyncio.StreamWriter
+Talk = Callable[[Out], Awaitable[None]]
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def sends(*parts: bytes) -> Talk:
+    async def talk(out: Out) -> None:
+        for part in parts:
+            out.write(part)
+            await out.drain()
+
+    return talk
+
+
+def floods(first: bytes, piece: bytes, times: int = 1_600) -> Talk:
+    """As much as the client takes, up to 100 MB."""
+    return sends(first, *[piece] * times)
+
+
+async def drips(out: Out) -> None:
+    """One byte a second, for ever."""
+    out.write(HEAD)
+    while not out.is_closing():
+        out.write(chunk(b":"))
+        await out.drain()
+        await asyncio.sleep(1)
+
+
+async def goes_on(out: Out) -> None:
+    """A stream of tokens that never ends."""
+    out.write(HEAD)
+    while not out.is_closing():
+        out.write(chunk(TOKEN))
+        await out.drain()
+        await asyncio.sleep(0.01)
+
+
+async def resets(out: Out) -> None:
+    out.write(HEAD + chunk(TOKEN))
+    await out.drain()
+    out.transport.abort()
+
+
+MIB = b"x" * 65_536
+HOSTILE: dict[str, tuple[Talk, str]] = {
+    "endless headers": (floods(b"HTTP/1.1 200 OK\r\n", b"X-More: of the same\r\n" * 3_000), "malformed"),
+    "one endless header": (floods(b"HTTP/1.1 200 OK\r\nX: ", MIB), "malformed"),
+    "a 100 MB event": (floods(HEAD + b"6400000\r\ndata: ", MIB), "malformed"),
+    "an endless chunk size": (floods(HEAD, b"0" * 65_536), "malformed"),
+    "an endless JSON answer": (
+        floods(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", b" " * 65_536),
+        "malformed",
+    ),
+    "an endless error": (floods(b"HTTP/1.1 500 No\r\n\r\n", MIB), "http_error"),
+    "a compression bomb": (floods(HEAD[:-2] + b"Content-Encoding: gzip\r\n\r\n6400000\r\n", b"\x1f\x8b" + MIB), "malformed"),
+    "a stream that never ends": (goes_on, "timeout_deadline"),
+    "a byte a second": (drips, "timeout_deadline"),
+    "invalid UTF-8": (sends(HEAD, chunk(TOKEN), chunk(TOKEN.replace(b" tok", b"\xff\xfe"))), "malformed"),
+    "a chunk size that is none": (sends(HEAD, b"0x1f\r\n"), "malformed"),
+    "a chunk longer than it says": (sends(HEAD, b"3\r\nabcdef\r\n"), "malformed"),
+    "closed at once": (sends(), "truncated"),
+    "closed in the head": (sends(b"HTTP/1.1 200 OK\r\nContent-"), "truncated"),
+    "closed after the head": (sends(HEAD), "truncated"),
+    "closed in a chunk": (sends(HEAD, b"fff\r\n" + TOKEN), "truncated"),
+    "closed between chunks": (sends(HEAD, chunk(TOKEN)), "truncated"),
+    "closed in the last chunk": (sends(HEAD, chunk(TOKEN) + b"0\r"), "truncated"),
+    "reset": (resets, "truncated"),
+    "a redirect": (
+        sends(b"HTTP/1.1 307 Elsewhere\r\nLocation: http://elsewhere/?key=1\r\nContent-Length: 0\r\n\r\n"),
+        "http_error",
+    ),
+    "a page": (sends(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<html>hi</html>"), "malformed"),
+    "contradictory lengths": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), "malformed"),
+    "a length and chunks": (sends(HEAD[:-2] + b"Content-Length: 5\r\n\r\n"), "malformed"),
+    "an answer to another question": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" * 2), "truncated"),
+    "no HTTP": (sends(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "malformed"),
+}
+
+
+def good(asked: bytes) -> bytes:
+    ask = CHAT.read(asked)
+    frames = [*CHAT.opening("r", "m"), *([CHAT.chunk("r", "m", " tok", 1, None)] * ask.osl)]
+    frames += CHAT.closing("r", "m", "length", Usage(prompt_tokens=7 + len(ask.prompt.split()), completion_tokens=ask.osl))
+    return HEAD + chunk(b"".join(frame(*each) for each in frames)) + b"0\r\n\r\n"
+
+
+@contextmanager
+def serving(hostile: Talk) -> Iterator[str]:
+    """A server in a thread: every third request of a cell is answered by `hostile`, which then closes the connection."""
+
+    async def connected(reader: asyncio.StreamReader, out: Out) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0]) if b"content-length: " in head else 0
+                body = await reader.readexactly(length)
+                identity = head.split(b"x-request-id: ")[1].split(b"\r\n")[0] if b"x-request-id: " in head else b""
+                if head.startswith(b"get"):
+                    models = b'{"data":[{"id":"m"}]}'
+                    out.write(
+                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+                        % (len(models), models)
+                    )
+                elif b"preflight" in identity or b"canary" in identity or int(identity.partition(b"-")[0]) % 3:
+                    await asyncio.sleep(0.01)
+                    out.write(good(body))
+                else:
+                    await hostile(out)
+                    return
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            out.close()
+
+    async def serve() -> None:
+        listener = await asyncio.start_server(connected, "127.0.0.1", 0)
+        port.append(listener.sockets[0].getsockname()[1])
+        ready.set()
+        await stop.wait()
+        listener.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    loop, ready, stop, port = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), list[int]()
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield f"http://127.0.0.1:{port[0]}"
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never ends is given up after three seconds instead of ten minutes."""
+    monkeypatch.setattr(budget, "SHORTEST_DEADLINE_S", 3.0)
+    monkeypatch.setattr(budget, "SLOWDOWN", 1)
+
+
+def swept(url: str, out: Path) -> Curve:
+    """Two cells."""
+    plan = ["--profile", "24/4", "--grid", f"{LEVEL},1", "--duration", "500ms", "--cap", "5s", "--workers", "1", "--cold-start"]
+    code = main.run(["--endpoint", url, *plan, "--out", str(out), "--name", "run", "--yes"])
+    assert code in (0, 4)
+    return artifact.load(out / "run" / "run.curve.json")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_sweep_goes_on_whatever_it_meets(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    talk, outcome = HOSTILE[name]
+    with serving(talk) as url:
+        curve = swept(url, tmp_path)
+    err = capfd.readouterr().err
+    assert "Traceback" not in err, err
+    assert curve.complete
+    assert [point.load.level for point in curve.points] == [LEVEL, 1]
+    for point in curve.points:
+        assert set(point.outcomes_all) <= {"ok", "cut", "unsent", outcome}
+        assert point.outcomes_all.get("ok", 0) > 0
+        assert point.outcomes_all.get(outcome, 0) > 0
+        assert point.disqualified
+        assert point.findings
+
+
+def test_a_hostile_stream_costs_the_client_little_memory(tmp_path: Path) -> None:
+    """Of the workers: what three streams at a time may need more than a sweep against a good server did."""
+
+    def most_kib(talk: Talk, folder: str) -> int:
+        with serving(talk) as url:
+            swept(url, tmp_path / folder)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+    before = most_kib(sends(good(CHAT.encode(Ask(model="m", prompt="x", osl=4)))), "good")
+    after = max(most_kib(HOSTILE[name][0], name.replace(" ", "-")) for name in ("a 100 MB event", "an endless JSON answer"))
+    assert after - before < LEVEL * STREAM_BYTES // 1024
