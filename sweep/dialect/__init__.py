@@ -30,6 +30,7 @@ class Traits:
     at_root: bool = False  # the path hangs on the server's root, not on its /v1
     content_type: str = "application/json"  # of the request
     optional: tuple[str, ...] = ("stream_options", "ignore_eos", "min_tokens")  # fields worth trying; a server may refuse them
+    skips_unknown: bool = False  # servers skip fields they do not know: that one is taken proves nothing
 
 
 class Dialect(Protocol):

@@ -12,7 +12,7 @@ from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "messages"
 PATH = "/messages"
-TRAITS = Traits(optional=("ignore_eos", "min_tokens"))
+TRAITS = Traits(optional=("ignore_eos", "min_tokens"), skips_unknown=True)
 
 FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _STOP_REASON = {"stop": "end_turn", "length": "max_tokens"}

@@ -12,7 +12,7 @@ from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "responses"
 PATH = "/responses"
-TRAITS = Traits(optional=("ignore_eos", "min_tokens"))
+TRAITS = Traits(optional=("ignore_eos", "min_tokens"), skips_unknown=True)
 DEFAULT_OSL = 256
 
 _FAILED = frozenset({"failed", "cancelled"})

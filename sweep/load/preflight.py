@@ -148,8 +148,9 @@ class _Preflight:
 
         Without one a longer answer may end where the model likes, even if the probes' short ones were as long as allowed.
         """
-        demanded = self.inquiry.dialect.TRAITS.unit != "tokens" or bool({"ignore_eos", "min_tokens"} & {*self.fields})
-        return demanded and all(length == self.osl for length in lengths)
+        traits = self.inquiry.dialect.TRAITS
+        demands = {"ignore_eos", "min_tokens"} & {*self.fields} if not traits.skips_unknown else set()
+        return (traits.unit != "tokens" or bool(demands)) and all(length == self.osl for length in lengths)
 
     def _words(self, place: int) -> int:
         """Of the short and of the long probe: enough that every text of a batch has a few."""

@@ -37,8 +37,9 @@ class Swept:
 
     @property
     def mean_tpot_s(self) -> float:
-        kept = self.ok.filter(pl.col("osl") > 1)
-        return float(((kept["last_ns"] - kept["first_ns"]) / (kept["osl"] - 1)).mean()) / 1e9  # type: ignore[arg-type]
+        """As servers count it: 0 for an answer of one token, which a start in mid-flight may ask for."""
+        per_token = (pl.col("last_ns") - pl.col("first_ns")) / (pl.col("osl") - 1).clip(lower_bound=1)
+        return float(self.ok.select(per_token.mean()).item()) / 1e9
 
 
 def sweep_of(
@@ -78,5 +79,6 @@ def in_order(swept: Swept) -> None:
 def as_asked(swept: Swept) -> None:
     """Output to the token, prompts within 5 %: a warm-up of a start in mid-flight asks for less and sends more."""
     ok = swept.ok
-    assert (ok["osl"] == ok["osl_asked"]).all()
+    kept = ok["osl"] == ok["osl_asked"] if swept.curve.endpoint.osl_honoured else ok["osl"] <= ok["osl_asked"]
+    assert kept.all()
     assert ((ok["isl"] - ok["isl_asked"]).abs() <= 0.05 * ok["isl_asked"]).all()

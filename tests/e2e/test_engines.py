@@ -87,8 +87,8 @@ def test_vllm_pooling(pooling: Engine, tmp_path: Path, dialect: str, extra: int)
     as_asked(made)
     inside = made.counted["vllm:request_success_total"] / (8 + extra)
     assert len(made.ok) <= inside <= len(made.ok) + made.cut
-    prompts = made.counted["vllm:prompt_tokens_total"]
-    assert made.ok["isl"].sum() <= prompts <= made.ok["isl"].sum() + made.cut * 1.05 * 512
+    prompts, sent = made.counted["vllm:prompt_tokens_total"], made.ok["isl"].sum()
+    assert 0.999 * sent <= prompts <= 1.001 * sent + made.cut * 1.05 * 512  # one preflight's prompts are not the other's
 
 
 def test_transformers_serve(tmp_path: Path) -> None:
