@@ -1,0 +1,130 @@
+"""What lies between a sweep and its endpoint: a proxy; what an endpoint remembers: a shared prefix."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+from servers import Answer, Asked, running
+
+from sweep.cli import main
+from sweep.curve import artifact
+from sweep.model import Curve
+from sweep.sim.server import start
+
+NAME = "endpoint.test"  # no resolver knows it; this machine itself is never asked through a proxy
+PLAN = ["--grid", "2", "--duration", "1s", "--yes", "--name", "run", "--workers", "1", "--no-canary"]
+
+
+def swept(url: str, out: Path, *more: str) -> Curve:
+    assert main.run(["--endpoint", url, *PLAN, "--out", str(out), *more]) in (0, 4)
+    return artifact.load(out / "run" / "run.curve.json")
+
+
+async def _relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+
+
+@contextmanager
+def proxying() -> Iterator[tuple[str, list[str]]]:
+    """A proxy in a thread that alone knows where `NAME` is, and the first lines of what it was asked; it opens tunnels and hands plain requests on."""
+    asked: list[str] = []
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+            return
+        method, url, _ = head.split(b"\r\n")[0].decode().split()
+        asked.append(f"{method} {url}")
+        place = url if method == "CONNECT" else url.split("/")[2]
+        host, _, port = place.rpartition(":")
+        assert host == NAME
+        upstream_reader, upstream = await asyncio.open_connection("127.0.0.1", int(port))
+        if method == "CONNECT":
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            upstream.write(head.replace(url.encode(), b"/" + url.split("/", 3)[3].encode(), 1))
+        await asyncio.gather(_relay(reader, upstream), _relay(upstream_reader, writer))
+
+    async def serve() -> None:
+        listener = await asyncio.start_server(connected, "127.0.0.1", 0)
+        port.append(listener.sockets[0].getsockname()[1])
+        ready.set()
+        await stop.wait()
+        listener.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    loop, ready, stop, port = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), list[int]()
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield f"http://user:secret-word@127.0.0.1:{port[0]}", asked
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_sweep_through_a_proxy(tls: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forward proxy for http, a tunnel for https; recorded without its password."""
+    certificate = Path(__file__).parents[1] / "unit" / "load" / "localhost.pem"
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with running(tls=certificate if tls else None) as site, proxying() as (proxy, asked):
+        monkeypatch.setenv("https_proxy" if tls else "http_proxy", proxy)
+        place = f"{NAME}:{site.port}"
+        curve = swept(f"{'https' if tls else 'http'}://{place}", tmp_path, "--profile", "64/8", "--insecure")
+        served = len(site.asked)
+    assert served > 10
+    assert asked
+    assert all(line.startswith(f"CONNECT {place}" if tls else ("GET http", "POST http")) for line in asked)
+    assert curve.endpoint.proxy == proxy.replace("user:secret-word@", "")
+    assert curve.endpoint.rtt_s is None
+    assert curve.points[0].outcomes_all["ok"] > 5
+    assert "secret-word" not in (tmp_path / "run" / "run.curve.json").read_text()
+
+
+def test_a_refusal_says_when_to_come_back(tmp_path: Path) -> None:
+    count = iter(range(1_000_000))
+
+    def limited(asked: Asked) -> Answer | None:
+        if asked.preflight or next(count) % 4:
+            return None
+        return Answer(429, b"slow down", headers={"Retry-After": "7"})
+
+    with running(limited) as site:
+        curve = swept(f"http://127.0.0.1:{site.port}", tmp_path, "--profile", "64/8")
+    refused = pl.read_parquet(tmp_path / "run" / "run.records.parquet").filter(pl.col("outcome") == "rate_limited")
+    assert len(refused) > 0
+    assert all("retry after 7" in error for error in refused["error"])
+    assert "rate-limited" in {finding.code for finding in curve.points[0].findings}
+
+
+def test_a_prefix_that_is_declared_may_come_from_the_cache(tmp_path: Path) -> None:
+    profile = tmp_path / "half.toml"
+    profile.write_text("prefix_share = 0.5\n[isl]\nmean = 800\n[osl]\nmean = 8\n")
+    with start("synthetic-8b-bf16", prefix_cache=True) as served:
+        shared = swept(served.url, tmp_path, "--profile", str(profile)).points[0]
+        alone = swept(served.url, tmp_path / "alone", "--profile", "800/8").points[0]
+    assert shared.cached_share == pytest.approx(0.5, abs=0.03)
+    assert alone.cached_share == pytest.approx(0.0, abs=0.01)
+    assert "cached" not in {finding.code for point in (shared, alone) for finding in point.findings}
