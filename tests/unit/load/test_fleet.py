@@ -102,7 +102,7 @@ def test_a_closed_loop_keeps_its_slots_busy_and_loses_nothing(server, fleet, kno
 
 
 def test_rows_say_what_happened(server, fleet, known) -> None:
-    batches, done, _ = drive(fleet.measure(cell(), known(), "run7"), seconds=0.5)
+    batches, done, _ = drive(fleet.measure(cell(), known(), "run7"), seconds=0.2)
     ok = done.where(done["outcome"] == "ok")
     assert np.all(ok["isl"] == ok["isl_asked"])
     assert np.all(ok["osl"] == 6)
@@ -120,8 +120,8 @@ def test_rows_say_what_happened(server, fleet, known) -> None:
 
 
 def test_open_snapshots_hold_the_chunks_so_far(server, fleet, known) -> None:
-    server.itl_s = 0.3
-    batches, done, _ = drive(fleet.measure(cell(level=1), known(), "run"), seconds=1.2, end="abort")
+    server.itl_s = 0.2
+    batches, done, _ = drive(fleet.measure(cell(level=1), known(), "run"), seconds=0.8, end="abort")
     seen = [int(batch.open["chunks"][0]) for batch in batches if len(batch.open)]
     assert seen == sorted(seen)
     assert max(seen) >= 2
@@ -146,17 +146,17 @@ def test_abort_and_leaving_are_quick(serve, server) -> None:
 
 
 def test_cells_follow_one_another_on_the_same_workers(server, fleet, known) -> None:
-    first = drive(fleet.measure(cell(), known(), "run"), seconds=0.3)[1]
+    first = drive(fleet.measure(cell(), known(), "run"), seconds=0.15)[1]
     began = time.monotonic()
     running = fleet.measure(cell(level=2, first=1000), known(), "run")
-    second = drive(running, seconds=0.3)[1]
+    second = drive(running, seconds=0.15)[1]
     assert time.monotonic() - began < 2
     assert first["request"].max() < 1000 <= second["request"].min()
 
 
 def test_a_silent_server_times_out_and_the_load_goes_on(server, fleet, known) -> None:
     server.hangs_after = 4
-    _, done, _ = drive(fleet.measure(cell(idle_timeout_s=0.3), known(), "run"), seconds=0.7)
+    _, done, _ = drive(fleet.measure(cell(idle_timeout_s=0.2), known(), "run"), seconds=0.5)
     outcomes = Counter(done["outcome"].tolist())
     assert outcomes["ok"] == 4
     assert outcomes["timeout_idle"] >= 3
@@ -164,7 +164,7 @@ def test_a_silent_server_times_out_and_the_load_goes_on(server, fleet, known) ->
 
 def test_a_slow_drip_ends_at_its_deadline(server, fleet, known) -> None:
     server.itl_s = 0.2
-    _, done, _ = drive(fleet.measure(cell(deadline_s=0.5), known(), "run"), seconds=0.6)
+    _, done, _ = drive(fleet.measure(cell(deadline_s=0.3), known(), "run"), seconds=0.4)
     assert Counter(done["outcome"].tolist())["timeout_deadline"] >= 3
 
 
@@ -177,8 +177,8 @@ def test_a_server_that_refuses_everything_is_not_hammered(server, fleet, known) 
 
 def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(server, fleet, known) -> None:
     server.length = 4
-    strict = drive(fleet.measure(cell(), known(osl_honoured=True), "run"), seconds=0.3)[1]
-    free = drive(fleet.measure(cell(), known(osl_honoured=False), "run"), seconds=0.3)[1]
+    strict = drive(fleet.measure(cell(), known(osl_honoured=True), "run"), seconds=0.15)[1]
+    free = drive(fleet.measure(cell(), known(osl_honoured=False), "run"), seconds=0.15)[1]
     assert "wrong_length" in strict["outcome"]
     assert "ok" not in strict["outcome"]
     assert "ok" in free["outcome"]
@@ -187,7 +187,7 @@ def test_an_answer_of_another_length_is_wrong_only_where_lengths_are_kept(server
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_open_loop_sends_when_planned(fleet, known, workers: int) -> None:
-    _, done, told = drive(fleet.measure(cell("constant", 100), known(), "run"), seconds=0.7)
+    _, done, told = drive(fleet.measure(cell("constant", 100), known(), "run"), seconds=0.5)
     done = done.where(np.argsort(done["request"]))
     planned = done["planned_ns"][done["worker"] == 0]
     assert np.allclose(np.diff(planned), workers * 1e7, atol=2)
@@ -222,7 +222,7 @@ def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(server, fle
     health = batches[-1].health
     assert health is not None
     assert (health.workers, health.workers_lost) == (1, 1)
-    _, after, _ = drive(fleet.measure(cell(level=4, first=50), known(), "run"), seconds=0.3)
+    _, after, _ = drive(fleet.measure(cell(level=4, first=50), known(), "run"), seconds=0.15)
     assert set(after["worker"]) == {0, 1}
 
 

@@ -48,11 +48,11 @@ def test_what_this_machine_has_no_room_for_is_refused_before_anything_is_sent() 
             sizing.require_room(ports + 1, 100, None)
 
 
-def test_a_plan_without_room_is_refused_by_the_fleet() -> None:
-    with Fleet(target_from("127.0.0.1:9", environ={}), None) as fleet:
-        fleet.fit(plan(grid=(1.0, 4.0)), endpoint())
-        with pytest.raises(UsageError):
-            fleet.fit(plan(grid=(60_000.0,)), endpoint())
+def test_a_plan_without_room_is_refused_by_the_fleet(fleets) -> None:
+    fleet = fleets[1][1]
+    fleet.fit(plan(grid=(1.0, 4.0)), endpoint())
+    with pytest.raises(UsageError):
+        fleet.fit(plan(grid=(60_000.0,)), endpoint())
 
 
 def test_the_table_of_descriptors_is_widened_without_keeping_one() -> None:
