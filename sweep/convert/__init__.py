@@ -1,1 +1,1 @@
-"""Foreign result files to curves and back, one module a format."""
+"""Judgements in formats that other tools read, one module a format."""
