@@ -52,7 +52,8 @@ def _bound(point: Point, records: Records, health: Health, open_loop: bool) -> I
     if not open_loop and e2e is not None:
         delay = refill_delays_s(point, records)
         late = int((delay > REFILL * e2e).sum())
-        empty = float(delay.mean()) / e2e if len(delay) else 0.0
+        lost_s = float(delay.mean()) if len(delay) else 0.0
+        empty = lost_s / (lost_s + e2e)
         if empty > EMPTY and proportion_limits(late / len(delay), len(delay))[0] > REFILL:
             yield f"slots stood empty for {empty:.1%} of the time, {late} of {len(delay)} for more than 1 % of a request"
     lateness, ttft = health.send_lateness_p99_s, median(point, "ttft_s")
