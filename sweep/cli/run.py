@@ -128,6 +128,15 @@ def run(
             help="how the API is spoken: chat, completions, … [as the profile says]",
         ),
     ] = None,
+    dataset: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            hidden=True,
+            rich_help_panel=WHAT,
+            help="prompts to cut from (JSON lines, ShareGPT JSON) or lengths (CSV: isl, osl) in place of the profile's",
+        ),
+    ] = None,
     tokenizer: Annotated[
         Path | None,
         typer.Option(
@@ -248,6 +257,7 @@ def run(
         seed=seed,
         workers=worker_count(workers),
         headers=tuple(header or ()),
+        dataset=dataset,
         tokenizer=tokenizer,
         insecure=insecure,
         describe=describe,

@@ -33,6 +33,7 @@ class RunSettings(Noun, frozen=True, kw_only=True):
     workers: int | None = None  # as asked; None: sized by the plan
     max_tokens: int | None = None
     interleaved: dict[str, str] | None = None  # group, place and order, where several endpoints took turns
+    dataset: str | None = None
     tokenizer: str | None = None
     canary: bool = True
 

@@ -13,6 +13,7 @@ from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.shard import Shard
 from sweep.plan import lengths, start
+from sweep.prompt import dataset
 from sweep.prompt.ask import compose_ask
 from sweep.prompt.tokenizer import counter
 from sweep.prompt.tokens import words_for
@@ -27,6 +28,8 @@ class Supply:
         self._shard = shard
         self._dialect = dialect
         self._reads = reads
+        if shard.target.dataset:
+            dataset.offer(shard.target.dataset)
         self._count = counter(shard.target.tokenizer) if shard.target.tokenizer else None
         own = slice(shard.worker, None, shard.workers)
         first = (each[own].tolist() for each in start.first_asked(shard.cell))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -20,6 +20,7 @@ from sweep.errors import UsageError
 from sweep.prompt import words as table
 
 _CORPUS_WORDS = 1 << 15
+_OFFERED_WORDS = 1 << 20
 _NONCES = 10**12
 _STRIDE = 618_033_988_749  # coprime to _NONCES: distinct for every request, far apart for neighbours (golden ratio)
 
@@ -68,17 +69,30 @@ def _number(text: str) -> int:
 
 @cache
 def _corpus(kind: str) -> Corpus:
+    if kind in _offered:
+        return _offered[kind]
     if kind not in _MAKERS:
         raise UsageError(f"unknown text kind {kind!r}", f"known: {', '.join(KINDS)}")
     make, gap = _MAKERS[kind]
-    source = make(random.Random(kind))
+    return _corpus_of(make(random.Random(kind)), gap, _CORPUS_WORDS)
+
+
+def offer(kind: str, pieces: Sequence[str]) -> None:
+    """Makes a kind of `pieces` of text, not empty, known in this process."""
+    _offered[kind] = _corpus_of(iter(pieces), "\n\n", _OFFERED_WORDS)
+
+
+def _corpus_of(source: Iterator[str], gap: str, enough: int) -> Corpus:
+    """Of as many pieces as bring `enough` words."""
     pieces: list[str] = []
     entries: list[int] = []
     total = 0
-    while total < _CORPUS_WORDS:
-        pieces.append(next(source))
+    for piece in source:
+        pieces.append(piece)
         entries.append(total)
-        total += len(pieces[-1].split())
+        total += len(piece.split())
+        if total >= enough:
+            break
     text = gap.join(pieces)
     spans = [match.span() for match in re.finditer(r"\S+", text)]
     return Corpus(text, [start for start, _ in spans], [end for _, end in spans], entries, gap)
@@ -145,3 +159,4 @@ _MAKERS: dict[str, tuple[Callable[[random.Random], Iterator[str]], str]] = {
     "random": (_random, " "),
 }
 KINDS = tuple(_MAKERS)
+_offered: dict[str, Corpus] = {}

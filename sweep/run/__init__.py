@@ -110,6 +110,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         insecure=endpoint.insecure,
         virtual=begun.header.settings.virtual,
         workers=begun.header.settings.workers,
+        dataset=Path(given) if (given := begun.header.settings.dataset) else None,
         tokenizer=Path(found) if (found := begun.header.settings.tokenizer) else None,
         canary=begun.header.settings.canary,
     )

@@ -64,6 +64,7 @@ def begin(
             workers=settings.workers,
             max_tokens=settings.max_tokens,
             interleaved=dict(settings.interleaved) if settings.interleaved else None,
+            dataset=str(settings.dataset.absolute()) if settings.dataset else None,
             tokenizer=str(settings.tokenizer.absolute()) if settings.tokenizer else None,
             canary=settings.canary,
         ),

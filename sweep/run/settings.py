@@ -42,6 +42,7 @@ class Settings:
     workers: int | None = None  # None: what the plan's expected pace needs
     headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
+    dataset: Path | None = None  # prompts or lengths of the user's own
     tokenizer: Path | None = None  # a tokenizer.json, for answers whose tokens the endpoint does not count
     describe: Path | None = None
     calibration: Path | None = None  # what `sweep selftest --json` said on this machine
@@ -86,6 +87,8 @@ def _profiles(settings: Settings) -> list[Profile]:
     if settings.dialect is not None:
         dialect.get(settings.dialect)
         loaded = [msgspec.structs.replace(each, dialect=settings.dialect) for each in loaded]
+    if settings.dataset is not None:
+        loaded = [_from_dataset(each, settings.dataset) for each in loaded]
     for each in loaded:
         try:
             takes = dialect.get(each.dialect).TRAITS.inputs
@@ -99,6 +102,15 @@ def _profiles(settings: Settings) -> list[Profile]:
                 "choose another profile or --dialect",
             )
     return loaded
+
+
+def _from_dataset(each: Profile, path: Path) -> Profile:
+    """The profile with the texts, or with the lengths, of a file."""
+    from sweep.prompt import dataset
+
+    said = dataset.offer(str(path.absolute()))
+    given = {"text": said.kind, "isl": said.isl, "osl": said.osl}
+    return msgspec.structs.replace(each, **{name: value for name, value in given.items() if value is not None})
 
 
 def manner(each: Profile) -> tuple[str, str, Images | None, int | None]:

@@ -83,6 +83,11 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
 
     environ = os.environ if settings.keys_from_environment else {}
     target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure, environ=environ)
+    if settings.dataset is not None:
+        from sweep.prompt import dataset
+
+        if dataset.offer(path := str(settings.dataset.absolute())).kind is not None:
+            target = msgspec.structs.replace(target, dataset=path)
     if settings.tokenizer is not None:
         from sweep.prompt.tokenizer import counter
 
