@@ -18,6 +18,7 @@ from sweep import dialect
 from sweep.cli import main
 from sweep.curve import artifact
 from sweep.dialect.sse import frame
+from sweep.load import inquiry
 from sweep.model import Ask, Curve, Usage
 from sweep.plan import budget
 
@@ -117,7 +118,7 @@ def good(asked: bytes) -> bytes:
 
 
 @contextmanager
-def serving(hostile: Talk) -> Iterator[str]:
+def serving(hostile: Talk, spares_preflight: bool = True) -> Iterator[str]:
     """A server in a thread: every third request of a cell is answered by `hostile`, which then closes the connection."""
 
     async def connected(reader: asyncio.StreamReader, out: Out) -> None:
@@ -133,7 +134,9 @@ def serving(hostile: Talk) -> Iterator[str]:
                         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
                         % (len(models), models)
                     )
-                elif b"preflight" in identity or b"canary" in identity or int(identity.partition(b"-")[0]) % 3:
+                elif spares_preflight and (
+                    not identity[:1].isdigit() or b"-preflight" in identity or int(identity.split(b"-")[0]) % 3
+                ):
                     await asyncio.sleep(0.01)
                     out.write(good(body))
                 else:
@@ -197,6 +200,17 @@ def test_a_sweep_goes_on_whatever_it_meets(name: str, tmp_path: Path, capfd: pyt
         assert point.outcomes_all.get(outcome, 0) > 0
         assert point.disqualified
         assert point.findings
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_endpoint_that_is_hostile_from_the_first_request_is_refused_in_one_line(
+    name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inquiry, "ANSWER_TIMEOUT_S", 1.0)
+    with serving(HOSTILE[name][0], spares_preflight=False) as url:
+        assert main.run(["probe", url]) == 3
+    said = capfd.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["error", "hint"]
 
 
 def test_a_hostile_stream_costs_the_client_little_memory(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -106,6 +109,26 @@ def test_tls_verified_or_not_at_all(serve, server) -> None:
     assert "--insecure" in (error.value.hint or "")
     endpoint = probe(target_from(url, insecure=True, environ={}), "chat")
     assert (endpoint.verified_tls, endpoint.insecure) == (False, True)
+
+
+def test_a_list_of_models_that_is_a_bomb(serve, server) -> None:
+    """A hundred megabytes of nothing in a hundred kilobytes: read no further than anyone's list of models would be."""
+    bomb = gzip.compress(b" " * 100_000_000)
+
+    class Bomber(type(server)):
+        def _get(self, path: str, writer: asyncio.StreamWriter) -> None:
+            head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
+            writer.write(f"{head}Content-Length: {len(bomb)}\r\n\r\n".encode() + bomb)
+
+    url = serve(Bomber())
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match="names no model"):
+            probe(target_from(url, environ={}), "chat")
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 16 << 20
 
 
 def test_a_server_that_says_nothing(serve, server, monkeypatch) -> None:
