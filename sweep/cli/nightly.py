@@ -6,9 +6,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sweep.errors import OutputError
-from sweep.model import Curve, History
+
+if TYPE_CHECKING:
+    from sweep.model import Curve, History
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from sweep.model import Curve, Endpoint, Expected, Plan
-
 if TYPE_CHECKING:
+    from sweep.model import Curve, Endpoint, Expected, Plan
     from sweep.report.progress import Watcher
 
 EXPENSIVE_S = 600.0
@@ -25,11 +22,16 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
 
     With `plan_only` the plan is the result and goes to stdout.
     """
+    import msgspec
     from rich.console import Console
 
     from sweep.curve import artifact
     from sweep.report import text
     from sweep.report.progress import Watcher
+
+    class Progress(Console):
+        def on_broken_pipe(self) -> None:
+            self.quiet = True  # nobody watches any more: the sweep goes on
 
     documents: list[bytes] = []
 
@@ -45,7 +47,7 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
         return yes or not is_expensive(endpoint, expected) or not _on_a_terminal() or _ask(endpoint)
 
     try:
-        with Watcher(Console(stderr=json or not plan_only, highlight=False), agree, done) as watcher:
+        with Watcher(Progress(stderr=json or not plan_only, highlight=False), agree, done) as watcher:
             yield watcher
     finally:
         if documents:
@@ -56,6 +58,8 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
 
 def print_document(said: Any) -> None:
     """A noun, or several, as JSON on stdout."""
+    import msgspec
+
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n")
 
 

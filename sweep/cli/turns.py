@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from string import ascii_uppercase
@@ -23,6 +22,8 @@ def taking_turns(settings: Settings, endpoints: Sequence[str]) -> list[Settings]
 
     A header or a key of the environment goes to all only when all are on one host: it is a secret of one of them.
     """
+    import secrets
+
     if len(endpoints) > len(ascii_uppercase):
         raise UsageError(f"{len(endpoints)} endpoints are too many to take turns", "give two")
     places = ascii_uppercase[: len(endpoints)]
