@@ -19,14 +19,14 @@ _PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
 
 
 def possible(start: StartKind, profile: Profile, endpoint: Endpoint | None) -> StartKind:
-    """The start asked for; cold where the model's context has no room to spare for prompts that hold an answer, and where
-    answers are no text that a prompt could hold.
+    """The start asked for; cold where the model's context, or the server's limit of a prompt, has no room to spare for prompts
+    that hold an answer, and where answers are no text that a prompt could hold.
     """
     if endpoint is not None and endpoint.unit != "tokens":
         return "cold"
-    context = endpoint.context_tokens if endpoint is not None else None
-    fits = context is None or CONTEXT_SLACK * (longest(profile.isl) + longest(profile.osl)) <= context
-    return start if fits else "cold"
+    limits = (endpoint.context_tokens, endpoint.facts.get("input_tokens_limit")) if endpoint is not None else ()
+    needed = CONTEXT_SLACK * (longest(profile.isl) + longest(profile.osl))
+    return start if all(limit is None or needed <= limit for limit in limits) else "cold"
 
 
 def first_asked(cell: Cell) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -70,6 +70,7 @@ def test_a_context_without_room_to_spare_starts_cold() -> None:
     assert possible("equilibrium", FIXED, endpoint(context_tokens=4096)) == "equilibrium"
     assert possible("equilibrium", FIXED, endpoint(context_tokens=2030)) == "cold"
     assert possible("equilibrium", FIXED, endpoint(unit="vectors")) == "cold"
+    assert possible("equilibrium", FIXED, endpoint(context_tokens=4096, facts={"input_tokens_limit": 1100})) == "cold"
     assert possible("cold", FIXED, endpoint()) == "cold"
 
 
