@@ -6,6 +6,8 @@ heading `sweep --help` lists it, `PLACE` (a number) where under it.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import pkgutil
 import signal
@@ -22,8 +24,9 @@ from typer.main import get_command
 import sweep
 import sweep.cli
 from sweep.cli.help import Command, Group
-from sweep.errors import Interrupted, SweepError
+from sweep.errors import Interrupted, SweepError, UsageError
 
+OUTPUT_LOST = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 PANELS = ("Measure", "Read", "Judge", "Set up")
 
 
@@ -70,16 +73,31 @@ def application() -> typer.Typer:
 
 
 def run(args: list[str] | None = None) -> int:
-    """One command; its exit code. What a user can cause is one line and a hint, never a traceback."""
+    """One command and all it printed; its exit code. What a user can cause is one line and a hint, never a traceback."""
+    code = _command(args)
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:
+        return _output_lost(error, code)
+    return code
+
+
+def _command(args: list[str] | None) -> int:
     try:
         code = get_command(application()).main(args, prog_name="sweep", standalone_mode=False)
     except SweepError as error:
         return _fail(error.message, error.hint, error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", None, Interrupted.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to flush at exit
-        return 0
+    except SystemExit as left:  # how rich and typer say that the reader of our output left
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        return _output_lost(left.__context__, 0)
+    except OSError as error:
+        if error.errno not in OUTPUT_LOST or error.filename:
+            raise
+        return _output_lost(error, 0)
     except Exception as error:
         said = getattr(error, "format_message", None)
         if said is None:
@@ -88,6 +106,15 @@ def run(args: list[str] | None = None) -> int:
     if code == Interrupted.exit_code:  # typer turns Ctrl-C into it
         return _fail("interrupted", None, code)
     return code if isinstance(code, int) else 0
+
+
+def _output_lost(error: OSError, code: int) -> int:
+    """A reader that left (`| head`) has what it wanted; a full disk is the user's to know."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to flush at exit
+    if isinstance(error, BrokenPipeError):
+        return code
+    return code or _fail(f"standard output: {error.strerror}", "make room, or send it elsewhere", UsageError.exit_code)
 
 
 def _fail(message: str, hint: str | None, code: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
@@ -77,6 +78,42 @@ def test_interrupted_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_errors_carry_no_escape_sequences(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["show", "\x1b[31mred.curve.json"]) == 4
     assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("args", [["show"], ["show", "--json"], ["check", "--json"], ["--version"]])
+def test_a_reader_that_leaves_has_what_it_wanted(args: list[str], saved: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = _sweep([*args, str(saved)] if args != ["--version"] else args, writing)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("args", [["show"], ["show", "--json"], ["check", "--json"], ["--version"]])
+def test_output_on_a_full_disk_is_one_line(args: list[str], saved: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = _sweep([*args, str(saved)] if args != ["--version"] else args, full.fileno())
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[0].startswith("error: standard output: ")
+    assert ended.stderr.splitlines()[1].startswith("hint: ")
+    assert len(ended.stderr.splitlines()) == 2
+
+
+def test_a_sweep_goes_on_when_nobody_watches_it(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    load = ["--endpoint", "sim", "--virtual", "--profile", "demo", "--grid", "1,2"]
+    command = [*load, "--out", str(tmp_path), "--name", "alone"]
+    ended = subprocess.run([sys.executable, "-m", "sweep.cli.main", *command], stdout=writing, stderr=writing, timeout=100)
+    os.close(writing)
+    assert ended.returncode == 0
+    assert len(artifact.load(tmp_path / "alone" / "alone.curve.json").points) == 2
+
+
+def _sweep(args: list[str], stdout: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "sweep.cli.main", *args], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60
+    )
 
 
 def test_version_and_profiles(capsys: pytest.CaptureFixture[str]) -> None:
