@@ -30,7 +30,7 @@ $(VENV)/.browser: $(VENV)/.ready
 e2e: $(VENV)/.browser   ## whole sweeps against live servers, pages in a browser
 	$(BIN)/pytest tests/e2e tests/browser -rs
 
-e2e-all: setup          ## the same on every server that can be installed here; several gigabytes
+e2e-all: $(VENV)/.browser ## the same on every server that can be installed here; several gigabytes
 	SWEEP_E2E_ALL=1 $(BIN)/pytest tests/e2e tests/browser -rs
 
 nightly: setup          ## one night of the simulated endpoint, added to reports/nightly and judged
