@@ -14,8 +14,9 @@ from time import monotonic_ns
 import msgspec
 
 from sweep.load.client import target_from
-from sweep.load.fleet import Batch, Fleet
+from sweep.load.fleet import Fleet
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
+from sweep.records import Batch
 
 CERTIFICATE = Path(__file__).parent.parent / "tests" / "unit" / "load" / "localhost.pem"
 REALTIME = "--realtime"

@@ -18,6 +18,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.model import Health
+
 INT: Mapping[str, type[np.signedinteger[Any]]] = {
     "cell": np.int32,
     "repeat": np.int32,
@@ -111,6 +113,20 @@ class Records:
             np.frombuffer(at_ns, np.int64).copy(),
             np.frombuffer(tokens, np.int64).copy(),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """What a worker says of a running cell. `done`: the requests that ended since its batch before; `open`: every request in
+    flight now, its outcome null. The last one may bring what the worker observed of itself.
+    """
+
+    worker: int
+    at_ns: int
+    done: Records
+    open: Records
+    last: bool
+    health: Health | None
 
 
 def _text(values: Sequence[str | None]) -> NDArray[Any]:

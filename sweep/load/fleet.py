@@ -24,7 +24,7 @@ from sweep.load.sizing import calibrate, cores, require_room, workers_for, worke
 from sweep.model import Cell, Endpoint, Health, Outcome, Plan, TokenSource
 from sweep.plan.arrival import OPEN
 from sweep.plan.budget import busiest
-from sweep.records import EMPTY, Records, concat, from_rows
+from sweep.records import EMPTY, Batch, Records, concat, from_rows
 
 CLOSE_S = 1.5
 START_S = 30.0
@@ -32,18 +32,6 @@ BEGIN_NS = 40_000_000  # from the order to the first request: time for every wor
 BEGIN_OPEN_NS = 250_000_000  # and to dial ahead
 # `-c` instead of multiprocessing's spawn: that would import the caller's main module anew in every worker.
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from sweep.load.worker import main; main(*json.loads(sys.argv[1]))"
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """`done`: the requests that ended since the batch before; `open`: every request in flight now, its outcome null."""
-
-    worker: int
-    at_ns: int
-    done: Records
-    open: Records
-    last: bool
-    health: Health | None
 
 
 @dataclass(slots=True)

@@ -11,31 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from sweep.errors import UsageError
-from sweep.model import Cell, Endpoint, Health, Images, Plan
+from sweep.model import Cell, Endpoint, Images, Plan
 from sweep.run.settings import Settings
 
 if TYPE_CHECKING:
     from sweep.load.canary import Canary
     from sweep.load.client import Target
     from sweep.load.fleet import Fleet
-    from sweep.records import Records
+    from sweep.records import Batch
 
 SIMULATED = "synthetic-8b-bf16"
-
-
-class Batch(Protocol):
-    """`done`: requests that ended since the batch before; `open`: those in flight, their outcome null; `health` comes last."""
-
-    @property
-    def worker(self) -> int: ...
-    @property
-    def at_ns(self) -> int: ...
-    @property
-    def done(self) -> Records: ...
-    @property
-    def open(self) -> Records: ...
-    @property
-    def health(self) -> Health | None: ...
 
 
 class Running(Protocol):

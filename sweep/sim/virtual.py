@@ -8,7 +8,6 @@ records bit for bit. Its batches come further apart as the cell grows older, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -17,10 +16,10 @@ import numpy as np
 import sweep
 from sweep import dialect as dialects
 from sweep.errors import UsageError
-from sweep.model import Calibration, Cell, Endpoint, Health, Images, Outcome, Plan
+from sweep.model import Calibration, Cell, Endpoint, Images, Outcome, Plan
 from sweep.plan import arrival, lengths, start
 from sweep.plan.opening import Opening
-from sweep.records import Records, from_rows
+from sweep.records import Batch, from_rows
 from sweep.sim import faults
 from sweep.sim.cluster import Cluster
 from sweep.sim.device import BLOCK_TOKENS, preset
@@ -36,18 +35,6 @@ RAMP_S_PER_SLOT = 0.001  # as the real load starts its slots
 PAUSE_NS = (10_000_000, 1_000_000_000)  # and as it waits after failures
 REFUSAL_NS = 1_000_000
 BLOCK = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """As the real fleet's."""
-
-    worker: int
-    at_ns: int
-    done: Records
-    open: Records
-    last: bool
-    health: Health | None
 
 
 class Source:

@@ -14,10 +14,10 @@ import pytest
 
 from sweep.errors import UsageError
 from sweep.load.client import target_from
-from sweep.load.fleet import Batch, Fleet
+from sweep.load.fleet import Fleet
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
 from sweep.plan.start import first_asked
-from sweep.records import Records, concat
+from sweep.records import Batch, Records, concat
 
 PROFILE = Profile(name="t", title="t", isl=Length(mean=30), osl=Length(mean=6), dialect="chat")
 
