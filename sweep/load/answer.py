@@ -83,6 +83,5 @@ class Answer:
         outcome = Outcome.HTTP_ERROR
         if status in (429, 503) and retry_after is not None:
             outcome = Outcome.RATE_LIMITED
-            self._call.retry_after_s = float(retry_after) if retry_after.strip().isdecimal() else None
             said = f"retry after {retry_after[:40]}: {said}"
         self._call.settle(outcome, self._tell(self._call, said) if said else None, at_ns)

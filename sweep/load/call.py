@@ -48,7 +48,7 @@ class Call:
 
     __slots__ = (
         "body", "connected_ns", "end_ns", "ended", "error", "headers", "isl_asked", "line", "meter", "number", "osl_asked", "outcome",
-        "planned_ns", "retries", "retry_after_s", "reused", "sent_ns", "status", "task",
+        "planned_ns", "retries", "reused", "sent_ns", "status", "task",
     )  # fmt: skip
 
     def __init__(self, number: int, isl: int, osl: int, body: bytes, meter: Meter) -> None:
@@ -67,7 +67,6 @@ class Call:
         self.error: str | None = None
         self.retries = 0
         self.reused = False
-        self.retry_after_s: float | None = None
         self.line: Line | None = None  # while it is on the wire
         self.task: asyncio.Task[None] | None = None  # while it is being performed
         self.ended: asyncio.Future[None] | None = None
