@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sweep.load.fleet import Fleet
     from sweep.records import Batch
 
-SIMULATED = "synthetic-8b-bf16"
-
 
 class Running(Protocol):
     """A cell under load, real or virtual."""
@@ -45,8 +43,10 @@ class Source(Protocol):
 @contextmanager
 def opened(settings: Settings) -> Iterator[Source]:
     """The endpoint meant, ready to be measured: live, embedded, or embedded in virtual time."""
+    from sweep.sim.device import DEFAULT
+
     scheme, _, preset = settings.endpoint.partition(":")
-    simulated = (preset or SIMULATED) if scheme == "sim" else None
+    simulated = (preset or DEFAULT) if scheme == "sim" else None
     if settings.virtual:
         from sweep.sim import virtual
 
