@@ -53,7 +53,7 @@ class Faults:
             if kind not in KINDS:
                 raise UsageError(f"unknown fault {kind!r}", hint=f"one of: {', '.join(KINDS)}")
             if not 0 <= share <= 1:
-                raise UsageError(f"fault {kind}: a share lies between 0 and 1, got {share:g}")
+                raise UsageError(f"fault {kind}: a share lies between 0 and 1, got {share:g}", "for example truncated=0.05")
 
     def of(self, request: int) -> frozenset[str]:
         """The faults of this request."""

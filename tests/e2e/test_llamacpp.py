@@ -33,6 +33,7 @@ def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Curv
         "--duration",
         "8s",
         "--yes",
+        "--no-canary",
         "--out",
         str(out),
     ]
