@@ -98,7 +98,7 @@ class Running:
             yield from self._ready(1.0)
 
     def _order(self, order: Order) -> None:
-        for number in self.busy:
+        for number in tuple(self.busy):  # whoever ends a cell may be another thread than its reader
             self.workers[number].order(order)
 
     def _ready(self, timeout_s: float) -> Iterator[Batch]:
