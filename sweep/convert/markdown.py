@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sweep import findings
-from sweep.curve.nightly.words import change_text, percent, suspect_text
+from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
 from sweep.model import History, NightVerdict
 
 SIGNS: dict[NightVerdict, str] = {
@@ -42,7 +42,7 @@ def _section(history: History) -> Iterator[str]:
     yield "|---|---:|---:|---:|---|"
     for line in history.timelines:
         drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
-        cells = (percent(line.change[-1]), percent(line.latest), percent(line.best))
+        cells = (percent(this_night(history, line)), percent(line.latest), percent(line.best))
         yield f"| {_escaped(line.title)} | {' | '.join(cells)} | {drift} |"
     yield ""
     for change in reversed(history.changes[-5:]):

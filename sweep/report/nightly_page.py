@@ -9,7 +9,7 @@ from typing import Any
 
 from sweep import findings
 from sweep.curve.folder import slug
-from sweep.curve.nightly.words import change_text, percent, suspect_text
+from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
 from sweep.model import History
 from sweep.report import nightly, style
 from sweep.report.nightly_text import SAID
@@ -112,7 +112,7 @@ def _metric(history: History, place: int) -> dict[str, str]:
     limit = line.low[-1] if line.more_is_better else line.high[-1]
     return {
         "title": line.title,
-        "night": percent(line.change[-1]),
+        "night": percent(this_night(history, line)),
         "limit": percent(limit),
         "now": percent(line.latest),
         "best": percent(line.best),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sweep import findings
-from sweep.curve.nightly.words import change_text, percent, suspect_text
+from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
 from sweep.model import History, NightVerdict
 
 if TYPE_CHECKING:
@@ -69,6 +69,6 @@ def _metrics(history: History) -> Table:
     for line in history.timelines:
         limit = line.low[-1] if line.more_is_better else line.high[-1]
         drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
-        change = line.change[-1] if history.judged and history.judged[-1].baseline else None
-        table.add_row(line.title, percent(change), percent(limit), percent(line.latest), percent(line.best), drift)
+        known = (this_night(history, line), limit, line.latest, line.best)
+        table.add_row(line.title, *map(percent, known), drift)
     return table

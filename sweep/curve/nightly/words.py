@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sweep.curve.nightly.alarm import ERRORS
 from sweep.curve.nightly.metric import parse
-from sweep.model import Change, History, Suspect
+from sweep.model import Change, History, Suspect, Timeline
 
 
 def suspect_text(suspect: Suspect) -> str:
@@ -25,6 +25,11 @@ def percent(change: float | None) -> str:
         return "–"
     rounded = round(change * 100, 1) or 0.0  # never −0.0
     return f"{rounded:+.1f} %".replace("-", "−") if rounded else "0.0 %"
+
+
+def this_night(history: History, line: Timeline) -> float | None:
+    """How far the latest night lies from those before it; None where there are none, for then it is compared with itself."""
+    return line.change[-1] if history.judged and history.judged[-1].baseline else None
 
 
 def change_text(history: History, change: Change) -> str:

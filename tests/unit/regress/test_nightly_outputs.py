@@ -90,6 +90,16 @@ def test_prometheus_text_is_well_formed():
     assert len(helps) == len(set(helps))
 
 
+def test_the_first_night_has_nothing_to_differ_from(tmp_path):
+    first = story(count=1)
+    assert "| output throughput | – |" in markdown([first])
+    assert "0.0 %" not in markdown([first])
+    nightly_page.save([first], tmp_path)
+    (page,) = tmp_path.glob("nightly-*.html")
+    assert "0.0 %" not in page.read_text()
+    assert "| output throughput | – |" not in markdown([story(count=2)])
+
+
 def test_pages_are_self_contained_and_foreign_text_is_escaped(tmp_path):
     written = nightly_page.save([story(title=HOSTILE, count=9), story(count=1)], tmp_path)
     index = written["index"].read_text()
