@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from sweep.model import Cell, Curve, Endpoint, Expected, Live, Plan, Point
+from sweep.model import Cell, Curve, Endpoint, Expected, Live, Load, Plan, Point
 from sweep.report import quantity, text, words
 from sweep.report.foreign import visible
 
@@ -42,14 +42,18 @@ def cell_line(point: Point, took_s: float, unit: str = "tok/s") -> str:
 
 
 def _label(point: Point) -> str:
-    return point.load.label + (f"·{point.repeat + 1}" if point.repeat else "")
+    return _load(point.load) + (f"·{point.repeat + 1}" if point.repeat else "")
+
+
+def _load(load: Load) -> str:
+    return load.label if load.kind == "closed" else quantity.level(load)
 
 
 def live_line(cell: Cell, live: Live, unit: str = "tok/s") -> str:
     """What the running cell shows: `c16 measuring 12 s, 8 s left   1,204 tok/s   TTFT 45.0 ms   16 in flight`."""
     left = "" if live.left_s is None else f", {quantity.duration(live.left_s)} left"
     parts = [
-        f"{cell.load.label:<5} {STAGES[live.stage]} {quantity.duration(live.elapsed_s)}{left}",
+        f"{_load(cell.load):<5} {STAGES[live.stage]} {quantity.duration(live.elapsed_s)}{left}",
         f"{quantity.significant(live.output_tok_per_s)} {unit}",
         f"TTFT {quantity.seconds(live.ttft_p50_s)}",
     ]
@@ -118,7 +122,7 @@ class Watcher:
         self._began_s = self._said_s = self._clock()
         if self._console.is_terminal:
             self._start()
-            self._show(f"{cell.load.label:<5} starting", None)
+            self._show(f"{_load(cell.load):<5} starting", None)
 
     def live(self, cell: Cell, live: Live) -> None:
         now = self._clock()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
+import msgspec
 import pytest
 import sample_curves
 from rich.console import Console
@@ -28,6 +29,10 @@ class Clock:
 def test_a_cell_in_a_line() -> None:
     assert cell_line(sample_curves.point(16, 0), 24.2) == "c16       584 tok/s   TTFT 202 ms, p99 342 ms   TPOT 27.4 ms   24 s"
     assert "7 of 400 failed   ✗   1 s" in cell_line(sample_curves.point(1, 0, disqualified=True), 1)
+    open_loop = Load(kind="constant", level=16)
+    point = msgspec.structs.replace(sample_curves.point(16, 0), load=open_loop)
+    assert cell_line(point, 1).startswith("16/s      584 tok/s")
+    assert live_line(msgspec.structs.replace(CELL, load=open_loop), LIVE).startswith("16/s  measuring")
     assert live_line(CELL, LIVE) == "c16   measuring 12 s, 8 s left   1,204 tok/s   TTFT 45.0 ms"
 
 
