@@ -47,7 +47,7 @@ async def _serve(options: Options, announce: Callable[[str], None], until_stdin_
     host, port = listening.sockets[0].getsockname()[:2]
     gc.collect()
     gc.freeze()
-    announce(f"http://{host}:{port}")
+    announce(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
     try:
         await stopped.wait()
     finally:

@@ -6,12 +6,14 @@ import asyncio
 import gzip
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 import zlib
 from collections.abc import Callable
 from itertools import pairwise
+from urllib.request import urlopen
 
 import msgspec
 import pytest
@@ -394,3 +396,14 @@ def _lives(pid: int) -> bool:
 def test_a_port_in_use_is_a_clean_error():
     with start("synthetic-8b-bf16") as process, pytest.raises(EndpointError, match="cannot listen"):
         serve(Options(port=int(process.url.rpartition(":")[2])), print)
+
+
+def test_the_url_of_an_ipv6_address_is_a_url() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("no IPv6 on this machine")
+    with start("synthetic-8b-bf16", host="::1") as process, urlopen(f"{process.url}/v1/models", timeout=10) as answer:
+        assert process.url.startswith("http://[::1]:")
+        assert answer.status == 200
