@@ -31,8 +31,12 @@ def measure(
     endpoint: Endpoint | None,
     started_at: str,
     ended_reason: str,
+    mid_flight: int | None = None,
 ) -> Point:
-    """Everything a curve keeps of a cell. `records` carry their phases; `ended_reason` is the decision that ended the cell."""
+    """Everything a curve keeps of a cell. `records` carry their phases; `ended_reason` is the decision that ended the cell.
+
+    `mid_flight`: how many slots began in mid-flight, None where that was not asked.
+    """
     due = due_column(cell.load)
     if window is not None:
         window = msgspec.structs.replace(
@@ -81,6 +85,7 @@ def measure(
         health=health,
         findings=(),
         busy_s=busy_s(records),
+        mid_flight=mid_flight,
         loadgen={name: loadgen(latencies[name.removesuffix("_s")] / 1e9) for name in ("ttft_s", "tpot_s", "e2e_s")},
     )
     lost = sum(one.lost for one in histograms.values())

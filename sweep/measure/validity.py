@@ -47,6 +47,7 @@ def findings(
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
+    noticed += _start(point)
     return tuple(noticed)
 
 
@@ -73,6 +74,11 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
 
 def _listed(outcomes: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _start(point: Point) -> Iterator[Finding]:
+    if point.window is not None and point.mid_flight is not None and point.mid_flight < point.load.level:
+        yield Finding(code="queued-start", data={"mid_flight": point.mid_flight, "slots": slots_of(point.load)})
 
 
 def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:

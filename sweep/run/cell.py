@@ -7,10 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from sweep import records as rows
-from sweep.model import Cell, Finding, Health, Point
+from sweep.model import Cell, Health, Point
 from sweep.plan import start
 from sweep.run.source import Source
 from sweep.run.watch import Watch
@@ -62,18 +60,11 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
     done = window.with_phases(done, placed)
     reason = decision.reason if decision is not None else "the workers ended"
     seen = merged(health) if health else None
-    measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason)
-    return _with_start(measured, cell, done), done
-
-
-def _with_start(measured: Point, cell: Cell, done: Records) -> Point:
-    """The point with how many slots began in mid-flight, where that was asked."""
-    if cell.start != "equilibrium":
-        return measured
-    begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
-    queued = Finding(code="queued-start", data={"mid_flight": begun, "slots": round(cell.load.level)})
-    noticed = (queued,) if measured.window is not None and begun < cell.load.level else ()
-    return msgspec.structs.replace(measured, mid_flight=begun, findings=(*measured.findings, *noticed))
+    begun = None
+    if cell.start == "equilibrium":
+        begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
+    measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason, begun)
+    return measured, done
 
 
 def tokens(records: Records) -> int:

@@ -67,6 +67,14 @@ def test_the_metrics_are_those_of_the_cohorts_answers(steady):
     assert joint.good(jointcode.decode(found.joint), []).low == rows.sum()
 
 
+@pytest.mark.parametrize(("began", "noticed"), [(None, set()), (4, set()), (3, {"queued-start"})])
+def test_an_opening_that_met_a_queue_is_noticed(steady, began, noticed):
+    found = measured(steady, mid_flight=began)
+    assert found.mid_flight == began
+    assert codes(found) == noticed
+    assert not found.disqualified
+
+
 def test_interactivity_turns_the_interval_round():
     found = measured(closed(4, 8 * S), until_s=6)
     tpot, pace = found.metrics["ttft_s"], point.inverse(found.metrics["ttft_s"])
