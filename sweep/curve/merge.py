@@ -27,10 +27,6 @@ OF_THE_CURVE = {"partial", "one-vertex", "moved"}  # findings that are noticed a
 
 def merge_repeats(curves: Sequence[Curve], name: str | None = None) -> Curve:
     """All points of all runs, numbered as repeats in the order given; named as the first, or `name`. TrustError, UsageError."""
-    runs = Counter(run for curve in curves for run in curve.run_id.split("+"))
-    twice = [run for run, count in runs.items() if count > 1]
-    if twice:
-        raise UsageError(f"run {twice[0]} is given twice", "name each run once")
     return _merged(curves, _renumbered, name)
 
 
@@ -45,6 +41,10 @@ def merge_shards(curves: Sequence[Curve], name: str | None = None) -> Curve:
 def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple[Point, ...]], name: str | None) -> Curve:
     if not curves:
         raise UsageError("nothing to merge", "name two curve files or more")
+    runs = Counter(run for curve in curves for run in curve.run_id.split("+"))
+    twice = [run for run, count in runs.items() if count > 1]
+    if twice:
+        raise UsageError(f"run {twice[0]} is given twice", "name each run once")
     first = curves[0]
     for other in curves[1:]:
         _require_same_work(first, other)

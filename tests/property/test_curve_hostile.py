@@ -54,7 +54,7 @@ READERS = {
     "html": lambda curve: CurveFile(curve)._repr_html_(),
     "hlog": hlog.text,
     "repeats": lambda curve: merge_repeats([curve, msgspec.structs.replace(curve, run_id="other")]),
-    "shards": lambda curve: merge_shards([curve, curve]),
+    "shards": lambda curve: merge_shards([curve, msgspec.structs.replace(curve, run_id="other")]),
 }
 
 

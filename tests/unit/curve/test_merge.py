@@ -130,6 +130,13 @@ def test_shards_of_different_cells_are_refused() -> None:
         merge_shards([run("a", SHARDS[0]), run("b", msgspec.structs.replace(SHARDS[1], cell=5))])
 
 
+@pytest.mark.parametrize("merge", [merge_repeats, merge_shards])
+def test_one_run_is_not_two(merge) -> None:
+    """As shards it would be twice as fast as it was."""
+    with pytest.raises(UsageError, match="given twice"):
+        merge([run("a", SHARDS[0]), run("a", SHARDS[0])])
+
+
 def test_a_partial_run_makes_the_whole_partial() -> None:
     merged = merge_repeats([run("a", SHARDS[0]), run("b", SHARDS[1], complete=False)])
     assert not merged.complete
