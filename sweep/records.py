@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -95,24 +94,6 @@ class Records:
     def chunk_rows(self) -> NDArray[np.int64]:
         """For every chunk, the row it belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.chunk_start))
-
-    def to_bytes(self) -> bytes:
-        text = {name: self.columns[name].tolist() for name in TEXT}
-        ints = {name: self.columns[name].tobytes() for name in INT}
-        body = (len(self), ints, text, self.chunk_start.tobytes(), self.chunk_ns.tobytes(), self.chunk_tokens.tobytes())
-        return msgspec.msgpack.encode(body)
-
-    @staticmethod
-    def from_bytes(raw: bytes) -> Records:
-        _, ints, text, start, at_ns, tokens = msgspec.msgpack.decode(raw)
-        columns: dict[str, NDArray[Any]] = {name: np.frombuffer(ints[name], dtype).copy() for name, dtype in INT.items()}
-        columns |= {name: _text(values) for name, values in text.items()}
-        return Records(
-            {name: columns[name] for name in ORDER},
-            np.frombuffer(start, np.int64).copy(),
-            np.frombuffer(at_ns, np.int64).copy(),
-            np.frombuffer(tokens, np.int64).copy(),
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
