@@ -1,4 +1,4 @@
-"""What kind of host the client runs on, without its name."""
+"""What measures: this tool, and the kind of host it runs on, without its name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import hashlib
 import os
 import platform
 from pathlib import Path
+
+import sweep
+from sweep.model import Tool
+
+
+def tool() -> Tool:
+    return Tool(name="pareto-sweep", version=sweep.__version__, python=platform.python_version())
 
 
 def observed() -> dict[str, object]:

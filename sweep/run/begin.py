@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import sweep
 from sweep.errors import UsageError
-from sweep.model import Endpoint, Plan, Tool
+from sweep.model import Endpoint, Plan
 from sweep.run.settings import Settings
 
 if TYPE_CHECKING:
@@ -47,6 +45,7 @@ def begin(
 ) -> Journal:
     """The folder and the journal of a new curve, on the disk before the first request is measured."""
     from sweep.curve import folder, journal
+    from sweep.load.host import tool
 
     now = datetime.now(UTC)
     name = _name(settings, plan, endpoint.model, f"{now:%Y%m%dT%H%M%SZ}")
@@ -54,7 +53,7 @@ def begin(
         name=name,
         created_at=now.isoformat(timespec="seconds"),
         run_id=secrets.token_hex(4),
-        tool=Tool(name="pareto-sweep", version=sweep.__version__, python=platform.python_version()),
+        tool=tool(),
         plan=plan,
         endpoint=endpoint,
         keep_chunks=settings.keep_chunks,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import secrets
 import time
 from collections.abc import Callable
@@ -11,14 +10,13 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import msgspec
 
-import sweep
 from sweep.errors import EndpointError
 from sweep.load import preflight
 from sweep.load.client import Target, target_from
 from sweep.load.fleet import Fleet, Running
-from sweep.load.host import observed
+from sweep.load.host import observed, tool
 from sweep.measure import window as windows
-from sweep.model import Cell, Endpoint, Health, Length, Limits, Load, Point, Profile, Tool, Window
+from sweep.model import Cell, Endpoint, Health, Length, Limits, Load, Point, Profile, Window
 from sweep.records import Records, concat
 from sweep.selftest import compare, truth
 from sweep.selftest.nouns import TOLERANCE, LoadResult, PresetResult, Selftest
@@ -44,7 +42,7 @@ def selftest(*, quick: bool = False, tell: Tell = lambda _: None) -> Selftest:
     highest = compare.highest_exact(loads)
     return Selftest(
         at=at,
-        tool=Tool(name="pareto-sweep", version=sweep.__version__, python=platform.python_version()),
+        tool=tool(),
         client=observed(),
         seconds=time.monotonic() - began,
         quick=quick,
