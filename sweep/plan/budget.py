@@ -65,8 +65,10 @@ def idle_timeout_s(profile: Profile, endpoint: Endpoint | None) -> float:
 
 
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
-    """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement (upper
-    bounds). A budget is spent on its cells, whatever they would need at least.
+    """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement.
+
+    Estimates: cells go on while what is asked of them is not known well enough, and the ladder may end early. A budget is
+    spent on its cells, whatever they would need at least.
 
     Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e, what it costs the others, is its
     input tokens at 1/64 and its output tokens at 1/50 of a lone TPOT. That holds within a factor of two for 8B to 120B
@@ -157,10 +159,14 @@ def _steady(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[flo
 
 
 def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
-    """`--duration` is the window but never below one E2E, `--requests` the least cohort, the cap the most time."""
+    """`--duration` is the window but never below one E2E, `--requests` the least cohort, the cap the most time.
+
+    Without a duration a window also waits for the fewest requests whose median has an interval.
+    """
     limits = plan.limits
     asked_s = max(limits.duration_s, e2e_s) if limits.duration_s is not None else max(SHORTEST_WINDOW_S, 2 * e2e_s)
-    cohort_s = 0.0 if limits.requests is None else limits.requests / rate
+    fewest = effort.FEWEST if limits.duration_s is None else 0
+    cohort_s = max(fewest, limits.requests or 0) / rate
     return min(limits.cap_s, max(asked_s, cohort_s))
 
 

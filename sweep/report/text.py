@@ -30,15 +30,14 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
         levels = ", ".join(f"{level:g}" for level in plan.grid)
     kind = "concurrency" if plan.kind == "closed" else f"{plan.kind} arrivals, requests/s"
     repeats = f", each {plan.repeats} times" if plan.repeats > 1 else ""
-    about = "" if expected.requests is None else "about "  # cells end when they know enough: only their number is a limit
-    amount = f"{quantity.count(expected.cells)} cells, {about}{quantity.count(expected.requests)} requests"
+    amount = f"{quantity.count(expected.cells)} cells, {quantity.count(expected.requests)} requests"
     work = "" if endpoint.unit == "tokens" else f"{endpoint.unit} "
     tokens = f"{quantity.count(expected.input_tokens)} tokens in, {quantity.count(expected.output_tokens)} {work}out"
     lines = [
         f"profile    {plan.profile.name}: {plan.profile.title}",
         f"endpoint   {endpoint.model} at {endpoint.url}",
         f"load       {kind}: {levels}{repeats}",
-        f"at most    {amount}, {tokens}, {quantity.duration(expected.seconds)}",
+        f"about      {amount}, {tokens}, {quantity.duration(expected.seconds)}",
     ]
     lines += [f"SLO        {quantity.slo_title(slo)}" for slo in plan.slos]
     return lines + list(_buys(plan, expected))

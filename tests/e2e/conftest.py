@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from engines import llamacpp
 
 Sweep = Callable[..., "subprocess.CompletedProcess[str]"]
-COMMAND = [sys.executable, "-m", "sweep.cli.main"]
+COMMAND = [sys.executable, "-m", "sweep"]
 CLEAN = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")} | {"NO_COLOR": "1"}
 
 

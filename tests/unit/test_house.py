@@ -28,6 +28,7 @@ KNOWS = {
     "run": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report"},
     "selftest": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report", "run"},
     "cli": NOUNS | {"plan", "prompt", "dialect", "load", "sim", "measure", "curve", "convert", "report", "run", "selftest"},
+    "__main__": {"cli"},
 }
 NO_CLOCK = {"asyncio", "aiohttp"}
 NO_WEIGHT = {"scipy", "polars", "matplotlib"}

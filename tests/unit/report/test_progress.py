@@ -75,7 +75,7 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     assert "\x1b" not in out
     assert out.count("measuring") == 2  # every ten seconds
     assert out.splitlines()[-1].startswith("c16       584 tok/s")
-    assert "at most    2 cells" in out
+    assert "about      2 cells" in out
 
 
 def test_a_bar_on_a_terminal() -> None:

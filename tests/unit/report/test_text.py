@@ -62,7 +62,7 @@ def test_the_plan_before_the_run() -> None:
     expected = Expected(cells=10, requests=12_345, input_tokens=3_400_000, output_tokens=None, seconds=1500)
     lines = text.plan_lines(msgspec.structs.replace(curve.plan, grid=(1.0, 2.0, 4.0), repeats=2), curve.endpoint, expected)
     assert lines[2] == "load       concurrency: 1, 2, 4, each 2 times"
-    assert lines[3] == "at most    10 cells, about 12.3 k requests, 3.40 M tokens in, – out, 25 min"
+    assert lines[3] == "about      10 cells, 12.3 k requests, 3.40 M tokens in, – out, 25 min"
     assert lines[4].startswith("SLO        mlperf-llama2-70b-interactive (p99 TTFT ≤ 450 ms")
 
 
