@@ -95,6 +95,11 @@ def count(value: float | None) -> str:
     return f"{significant(value / 1e3)} k" if value < 999_500 else f"{significant(value / 1e6)} M"
 
 
+def things(number: float | None, one: str) -> str:
+    """`1 cell`, `2 cells`, `12.3 k cells`."""
+    return f"{count(number)} {one}" + ("" if number == 1 else "s")
+
+
 def percent(share: float | None) -> str:
     """`1` -> `100 %`; `0.9996` -> `99.9 %`: never rounded up to all, nor down to none."""
     if share is None or not isfinite(share):

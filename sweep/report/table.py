@@ -11,6 +11,7 @@ from sweep.report.quantity import MISSING
 
 FEW = "~"
 GONE = "✗"
+AGAIN = "·2"
 MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
 
 

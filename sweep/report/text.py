@@ -11,7 +11,7 @@ from sweep.report import quantity, words
 from sweep.report.foreign import harmless
 from sweep.report.quantity import MISSING
 from sweep.report.sketch import sketch
-from sweep.report.table import FEW, GONE, MARKS, columns, rows, slo_cell, slo_result
+from sweep.report.table import AGAIN, FEW, GONE, MARKS, columns, rows, slo_cell, slo_result
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,7 +30,7 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
         levels = ", ".join(f"{level:g}" for level in plan.grid)
     kind = "concurrency" if plan.kind == "closed" else f"{plan.kind} arrivals, requests/s"
     repeats = f", each {plan.repeats} times" if plan.repeats > 1 else ""
-    amount = f"{quantity.count(expected.cells)} cells, {quantity.count(expected.requests)} requests"
+    amount = f"{quantity.things(expected.cells, 'cell')}, {quantity.things(expected.requests, 'request')}"
     work = "" if endpoint.unit == "tokens" else f"{endpoint.unit} "
     tokens = f"{quantity.count(expected.input_tokens)} tokens in, {quantity.count(expected.output_tokens)} {work}out"
     lines = [
@@ -104,7 +104,12 @@ def points_table(curve: Curve) -> Table:
         table.add_row(*cells, Text(GONE if gone else "", style="red"))
         marked |= {GONE} if gone else set()
         marked |= {FEW} if any(cell.few for cell in row.cells) else set()
-    meanings = {FEW: f"{FEW} too few requests to decide anything", GONE: f"{GONE} disqualified"}
+        marked |= {AGAIN} if row.point.repeat else set()
+    meanings = {
+        AGAIN: f"{AGAIN} measured again",
+        FEW: f"{FEW} too few requests to decide anything",
+        GONE: f"{GONE} disqualified",
+    }
     if marked:
         table.caption = Text("   ".join(text for mark, text in meanings.items() if mark in marked), style="dim")
         table.caption_justify = "left"
