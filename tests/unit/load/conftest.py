@@ -128,8 +128,11 @@ def running(server: Server, context: ssl.SSLContext | None = None) -> Iterator[s
         ready.set()
         await stop.wait()
         listener.close()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        talking = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in talking:
             task.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close a round after their writers
 
     stop = asyncio.Event()
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
