@@ -12,6 +12,7 @@ import os
 import pkgutil
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from io import TextIOWrapper
@@ -27,6 +28,7 @@ from sweep.cli.help import Command, Group
 from sweep.errors import Interrupted, SweepError, UsageError
 
 OUTPUT_LOST = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+AGAIN_S = 0.05
 PANELS = ("Measure", "Read", "Judge", "Set up")
 
 
@@ -136,7 +138,16 @@ def _where_help_is(error: Any) -> str:
     return f"{context.command_path if context else 'sweep'} --help"
 
 
+def interrupt_again(lost: Any) -> None:
+    """Python drops a Ctrl-C that falls into a finaliser or a weak reference's callback: it is sent once more, a moment later."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
 def main() -> None:
+    sys.unraisablehook = interrupt_again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no – or ✓ shows ?

@@ -80,7 +80,7 @@ MOMENTS = [  # the line that was said last, seconds since then
     pytest.param("c1", 0.4, signal.SIGINT, id="window"),
     pytest.param("c1", 0.6, signal.SIGTERM, id="tail"),
     pytest.param("c4", 0.0, signal.SIGINT, id="writing"),
-    pytest.param("c4", 0.6, signal.SIGHUP, id="drawing"),
+    pytest.param("c4", 0.25, signal.SIGHUP, id="drawing"),
 ]
 
 
@@ -91,6 +91,9 @@ def test_an_interruption_keeps_what_was_measured(
     process = begin_sweep("--endpoint", "sim", *PLAN, "--out", tmp_path)
     until(process, line)
     time.sleep(after_s)
+    if process.poll() == 0:  # this machine was quicker: nothing was left to interrupt
+        require_whole(tmp_path / "run")
+        return
     took_s, told = interrupted(process, number)
     assert took_s < ENDS_S + NOISE_S
     folder = tmp_path / "run"
