@@ -51,8 +51,10 @@ def one_night(number: int, out: Path) -> Curve:
 
 def row(number: int, history: History) -> str:
     latest = history.judged[-1]
-    changes = "  ".join(
-        f"{line.title} {line.change[-1]:+.1%}" for line in history.timelines if line.change and line.change[-1] is not None
+    compared = history.timelines if latest.baseline else ()  # the first night has nothing to be compared with
+    changes = (
+        "  ".join(f"{line.title} {line.change[-1]:+.1%}" for line in compared if line.change and line.change[-1] is not None)
+        or "–"
     )
     slower = f"slower by {SLOWER_BY - 1:.0%}" if number >= SLOWER_FROM else "as ever"
     return f"{number:5d}  {slower:14s}  {history.verdict:10s}  {latest.baseline:8d}  {changes}"
