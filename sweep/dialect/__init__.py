@@ -13,7 +13,7 @@ from functools import cache
 from typing import Protocol, cast
 
 from sweep.errors import UsageError
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 Frame = tuple[str | None, bytes]
 """One server-sent event before framing: (event name, data)."""
@@ -59,17 +59,8 @@ class Dialect(Protocol):
     def opening(self, reply_id: str, model: str) -> list[Frame]:
         """Frames before the first token."""
 
-    def chunk(
-        self,
-        reply_id: str,
-        model: str,
-        text: str,
-        tokens: int,
-        usage: Usage | None,
-        reasoning: bool = False,
-        return_token_ids: bool = False,
-    ) -> Frame:
-        """One event that carries `tokens` tokens, with the usage so far where the client asked for it in every chunk."""
+    def chunk(self, reply_id: str, model: str, said: SimChunk) -> Frame:
+        """One event of tokens; what the API has no place for is left out."""
 
     def closing(self, reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
         """Frames after the last token: finish reason, usage, end mark."""

@@ -10,7 +10,7 @@ import msgspec
 from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "chat"
 PATH = "/chat/completions"
@@ -180,19 +180,11 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     return [(None, openai.reply(_CHUNK, reply_id, model, [choice], None))]
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
-    delta = {"reasoning_content" if reasoning else "content": text}
-    ids = openai.placeholder_ids(tokens, return_token_ids)
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
+    delta = {"reasoning_content" if said.reasoning else "content": said.text}
+    ids = openai.placeholder_ids(said.tokens, said.with_ids)
     choice = {"index": 0, "delta": delta, "finish_reason": None, **ids}
-    return None, openai.reply(_CHUNK, reply_id, model, [choice], usage)
+    return None, openai.reply(_CHUNK, reply_id, model, [choice], said.usage)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:

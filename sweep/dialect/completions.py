@@ -9,7 +9,7 @@ import msgspec
 from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "completions"
 PATH = "/completions"
@@ -94,19 +94,11 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     return []
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """This API has one channel: `reasoning` is text like any other."""
-    ids = openai.placeholder_ids(tokens, return_token_ids)
-    choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": None, **ids}
-    return None, openai.reply(_KIND, reply_id, model, [choice], usage)
+    ids = openai.placeholder_ids(said.tokens, said.with_ids)
+    choice = {"index": 0, "text": said.text, "logprobs": None, "finish_reason": None, **ids}
+    return None, openai.reply(_KIND, reply_id, model, [choice], said.usage)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:

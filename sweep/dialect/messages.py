@@ -8,7 +8,7 @@ import msgspec
 
 from sweep.dialect import Frame, Traits, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "messages"
 PATH = "/messages"
@@ -165,17 +165,9 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     ]
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """This API has neither usage nor ids in its deltas; reasoning stands in the one block that `opening` began."""
-    delta = {"type": "thinking_delta", "thinking": text} if reasoning else {"type": "text_delta", "text": text}
+    delta = {"type": "thinking_delta", "thinking": said.text} if said.reasoning else {"type": "text_delta", "text": said.text}
     return _frame("content_block_delta", index=0, delta=delta)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "responses"
 PATH = "/responses"
@@ -179,18 +179,10 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     ]
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """This API has neither usage nor ids in its deltas."""
-    kind = "response.reasoning_text.delta" if reasoning else "response.output_text.delta"
-    return _frame(kind, item_id=f"msg-{reply_id}", output_index=0, content_index=0, delta=text)
+    kind = "response.reasoning_text.delta" if said.reasoning else "response.output_text.delta"
+    return _frame(kind, item_id=f"msg-{reply_id}", output_index=0, content_index=0, delta=said.text)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:

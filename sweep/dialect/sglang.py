@@ -8,7 +8,7 @@ import msgspec
 
 from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "sglang"
 PATH = "/generate"
@@ -115,17 +115,9 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     return []
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """Only the new text, as SGLang sends it with `--incremental-streaming-output`."""
-    return None, _reply(reply_id, text, None, usage)
+    return None, _reply(reply_id, said.text, None, said.usage)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:

@@ -11,7 +11,7 @@ import msgspec
 
 from sweep.dialect import Frame, Traits, openai, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "tgi"
 PATH = "/generate_stream"
@@ -105,16 +105,8 @@ def opening(reply_id: str, model: str) -> list[Frame]:
     return []
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
-    token = {"id": 0, "text": text, "logprob": 0.0, "special": False}
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
+    token = {"id": 0, "text": said.text, "logprob": 0.0, "special": False}
     return None, wire.encode_json({"index": 0, "token": token, "generated_text": None, "details": None})
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from sweep.dialect import Frame, Traits, fault, multipart, openai, pieces, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, Usage
+from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "transcription"
 PATH = "/audio/transcriptions"
@@ -99,16 +99,8 @@ def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> by
     return wire.encode_json(said)
 
 
-def chunk(
-    reply_id: str,
-    model: str,
-    text: str,
-    tokens: int,
-    usage: Usage | None,
-    reasoning: bool = False,
-    return_token_ids: bool = False,
-) -> Frame:
-    return None, whole(reply_id, model, text, "stop", usage or Usage(completion_tokens=tokens))
+def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
+    return None, whole(reply_id, model, said.text, "stop", said.usage or Usage(completion_tokens=said.tokens))
 
 
 opening = pieces.opening

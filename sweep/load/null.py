@@ -11,6 +11,7 @@ from types import TracebackType
 
 from sweep import dialect
 from sweep.dialect.sse import frame
+from sweep.model import SimChunk
 
 TICK_NS = 5_000_000
 TOKENS = 128  # of every answer, whatever was asked
@@ -28,7 +29,7 @@ class NullServer:
 
     def __init__(self) -> None:
         speech = dialect.get(SPOKEN)
-        self._token = _chunk(speech.chunk("r", "null", " tok", 1, None))
+        self._token = _chunk(speech.chunk("r", "null", SimChunk(text=" tok")))
         self._end = _chunk(*speech.closing("r", "null", "length", None)) + b"0\r\n\r\n"
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self._selector = selectors.DefaultSelector()

@@ -56,7 +56,7 @@ from sweep.model.nightly import (
     Timeline,
 )
 from sweep.model.noun import Noun
-from sweep.model.said import Ask, Event, SimAsk, Usage
+from sweep.model.said import Ask, Event, SimAsk, SimChunk, Usage
 
 __all__ = [
     "SCHEMA",
@@ -102,6 +102,7 @@ __all__ = [
     "Repeated",
     "SetAside",
     "SimAsk",
+    "SimChunk",
     "Slo",
     "SloResult",
     "StartKind",

@@ -50,3 +50,13 @@ class SimAsk(Noun, frozen=True, kw_only=True):
     continuous_usage: bool = False
     ignore_eos: bool = False
     return_token_ids: bool = False
+
+
+class SimChunk(Noun, frozen=True, kw_only=True):
+    """What one event of the simulated endpoint's answer carries."""
+
+    text: str
+    tokens: int = 1
+    usage: Usage | None = None  # so far, where the client asked for it in every event
+    reasoning: bool = False
+    with_ids: bool = False  # lists the tokens' ids

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sweep.dialect import Dialect, Frame, sse
-from sweep.model import SimAsk, Usage
+from sweep.model import SimAsk, SimChunk, Usage
 from sweep.sim import http
 from sweep.sim.faults import Faults
 from sweep.sim.tokens import TOKEN_TEXT
@@ -130,9 +130,9 @@ class Reply:
         return frames
 
     def _chunk(self, text: str, tokens: int, reasoning: bool) -> Frame:
-        ask = self._ask
-        usage = self._usage(self._told + tokens) if ask.continuous_usage else None
-        return self._dialect.chunk(self._id, self._manner.model, text, tokens, usage, reasoning, ask.return_token_ids)
+        usage = self._usage(self._told + tokens) if self._ask.continuous_usage else None
+        said = SimChunk(text=text, tokens=tokens, usage=usage, reasoning=reasoning, with_ids=self._ask.return_token_ids)
+        return self._dialect.chunk(self._id, self._manner.model, said)
 
     def _usage(self, told: int) -> Usage | None:
         if "no_usage" in self._faults:

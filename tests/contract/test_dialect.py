@@ -17,7 +17,7 @@ import pytest
 
 from sweep import dialect
 from sweep.dialect import Dialect, Frame, fault, multipart, sse
-from sweep.model import Ask, Event, Usage
+from sweep.model import Ask, Event, SimChunk, Usage
 from sweep.prompt import media
 
 REPLY = ("reply-1", "some-model")
@@ -52,7 +52,7 @@ def sent(spoken: Dialect, ask: Ask) -> dict[str, Any]:
 
 
 def frames(spoken: Dialect, usage: Usage | None = USAGE) -> list[Frame]:
-    chunks = [spoken.chunk(*REPLY, text, 1, None) for text in TEXTS]
+    chunks = [spoken.chunk(*REPLY, SimChunk(text=text)) for text in TEXTS]
     return [*spoken.opening(*REPLY), *chunks, *spoken.closing(*REPLY, "length", usage)]
 
 
@@ -143,7 +143,9 @@ def test_merged_at_random(spoken: Dialect) -> None:
 
 @every_streaming
 def test_usage_so_far_comes_with_the_token(spoken: Dialect) -> None:
-    event = spoken.decode(spoken.chunk(*REPLY, "x", 3, Usage(prompt_tokens=9, completion_tokens=3))[1])
+    event = spoken.decode(
+        spoken.chunk(*REPLY, SimChunk(text="x", tokens=3, usage=Usage(prompt_tokens=9, completion_tokens=3)))[1]
+    )
     assert event.token
     if event.usage is not None:  # dialects without it say so by leaving it out
         assert (event.usage.prompt_tokens, event.usage.completion_tokens) == (9, 3)
@@ -151,7 +153,7 @@ def test_usage_so_far_comes_with_the_token(spoken: Dialect) -> None:
 
 @every_dialect
 def test_reasoning_is_a_token(spoken: Dialect) -> None:
-    assert spoken.decode(spoken.chunk(*REPLY, "hmm", 1, None, True)[1]).token
+    assert spoken.decode(spoken.chunk(*REPLY, SimChunk(text="hmm", reasoning=True))[1]).token
 
 
 @every_dialect
@@ -223,7 +225,7 @@ def test_an_error_inside_a_stream(spoken: Dialect) -> None:
 
 @every_dialect
 def test_half_an_event_is_not_understood(spoken: Dialect) -> None:
-    data = spoken.chunk(*REPLY, "Hello", 1, None)[1]
+    data = spoken.chunk(*REPLY, SimChunk(text="Hello"))[1]
     for end in range(1, len(data)):
         with pytest.raises(ValueError):
             spoken.decode(data[:end])
@@ -231,7 +233,7 @@ def test_half_an_event_is_not_understood(spoken: Dialect) -> None:
 
 @every_dialect
 def test_fields_may_be_null_missing_or_unknown(spoken: Dialect) -> None:
-    for _, data in [*frames(spoken), spoken.chunk(*REPLY, "x", 2, USAGE, True)]:
+    for _, data in [*frames(spoken), spoken.chunk(*REPLY, SimChunk(text="x", tokens=2, usage=USAGE, reasoning=True))]:
         if data.startswith(b"{"):
             whole = json.loads(data)
             for changed in variants(whole):

@@ -18,7 +18,7 @@ import msgspec
 
 from sweep import dialect
 from sweep.dialect.sse import frame
-from sweep.model import Usage
+from sweep.model import SimChunk, Usage
 
 MODEL = "toy"
 CHAT = dialect.get("chat")
@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for _ in range(ask.osl):
             time.sleep(0.002)
-            self._frames([CHAT.chunk("r", MODEL, " tok", 1, None)])
+            self._frames([CHAT.chunk("r", MODEL, SimChunk(text=" tok"))])
         usage = Usage(prompt_tokens=10 + 2 * len(ask.prompt.split()), completion_tokens=ask.osl)
         self._frames(CHAT.closing("r", MODEL, "length", usage))
         self.wfile.write(b"0\r\n\r\n")

@@ -19,12 +19,12 @@ from sweep.cli import main
 from sweep.curve import artifact
 from sweep.dialect.sse import frame
 from sweep.load import inquiry
-from sweep.model import Ask, Curve, Usage
+from sweep.model import Ask, Curve, SimChunk, Usage
 from sweep.plan import budget
 
 CHAT = dialect.get("chat")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-TOKEN = frame(*CHAT.chunk("r", "m", " tok", 1, None))
+TOKEN = frame(*CHAT.chunk("r", "m", SimChunk(text=" tok")))
 STREAM_BYTES = 16 << 20
 LEVEL = 3
 
@@ -112,7 +112,7 @@ HOSTILE: dict[str, tuple[Talk, str]] = {
 
 def good(asked: bytes) -> bytes:
     ask = CHAT.read(asked)
-    frames = [*CHAT.opening("r", "m"), *([CHAT.chunk("r", "m", " tok", 1, None)] * ask.osl)]
+    frames = [*CHAT.opening("r", "m"), *([CHAT.chunk("r", "m", SimChunk(text=" tok"))] * ask.osl)]
     frames += CHAT.closing("r", "m", "length", Usage(prompt_tokens=7 + len(ask.prompt.split()), completion_tokens=ask.osl))
     return HEAD + chunk(b"".join(frame(*each) for each in frames)) + b"0\r\n\r\n"
 

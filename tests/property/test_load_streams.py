@@ -10,7 +10,7 @@ from sweep.dialect.sse import frame
 from sweep.load.http1 import Response
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
-from sweep.model import Outcome, Usage
+from sweep.model import Outcome, SimChunk, Usage
 
 texts = st.lists(st.text(max_size=12), min_size=1, max_size=12)
 cuts = st.lists(st.integers(1, 60), min_size=1, max_size=40)
@@ -32,7 +32,7 @@ def test_tokens_do_not_depend_on_chunks_or_reads(
 ) -> None:
     speech = dialect.get(name)
     usage = Usage(prompt_tokens=7, completion_tokens=len(words))
-    frames = [*speech.opening("r", "m"), *(speech.chunk("r", "m", word, 1, None) for word in words)]
+    frames = [*speech.opening("r", "m"), *(speech.chunk("r", "m", SimChunk(text=word)) for word in words)]
     frames += speech.closing("r", "m", "length", usage)
     body = b"".join(frame(*each, newline=newline, space=space) for each in frames)
     raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

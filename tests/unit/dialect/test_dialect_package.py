@@ -9,7 +9,7 @@ import pytest
 from sweep import dialect
 from sweep.dialect import chat, completions
 from sweep.errors import UsageError
-from sweep.model import Ask
+from sweep.model import Ask, SimChunk
 
 
 def test_dialects_are_found_by_scanning() -> None:
@@ -77,6 +77,6 @@ def test_prompts_as_token_ids() -> None:
 
 @pytest.mark.parametrize("spoken", [chat, completions])
 def test_the_simulator_lists_ids_where_asked(spoken: dialect.Dialect) -> None:
-    data = spoken.chunk("r", "m", "", 3, None, False, True)[1]
+    data = spoken.chunk("r", "m", SimChunk(text="", tokens=3, with_ids=True))[1]
     assert spoken.decode(data).token_ids == 3
     assert spoken.decode(data).token

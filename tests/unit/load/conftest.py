@@ -16,7 +16,7 @@ from sweep import dialect
 from sweep.dialect.sse import frame
 from sweep.load.client import target_from
 from sweep.load.fleet import Fleet
-from sweep.model import Usage
+from sweep.model import SimChunk, Usage
 
 CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed for localhost, with its key
 
@@ -104,7 +104,7 @@ class Server:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         await asyncio.sleep(self.ttft_s)
         for _ in range(0, length, self.tokens_per_chunk):
-            self._frames(writer, [speech.chunk("r", "m", " tok", self.tokens_per_chunk, None)])
+            self._frames(writer, [speech.chunk("r", "m", SimChunk(text=" tok", tokens=self.tokens_per_chunk))])
             await asyncio.sleep(self.itl_s)
         words = len(ask.prompt.split())
         usage = Usage(prompt_tokens=10 + 2 * words, completion_tokens=length) if self.usage and ask.include_usage else None

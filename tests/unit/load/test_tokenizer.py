@@ -14,7 +14,7 @@ from sweep.errors import UsageError
 from sweep.load import said
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
-from sweep.model import TokenSource, Usage
+from sweep.model import SimChunk, TokenSource, Usage
 from sweep.prompt import tokenizer
 
 CHAT = dialect.get("chat")
@@ -26,7 +26,7 @@ def letters(text: str) -> int:
 
 def metered(*texts: str, usage: Usage | None = None, ids: bool = False, finish: bool = True, limit: int | None = None) -> Meter:
     meter = Meter(CHAT, Reads(), letters)
-    frames = [*CHAT.opening("r", "m"), *(CHAT.chunk("r", "m", text, 1, None, return_token_ids=ids) for text in texts)]
+    frames = [*CHAT.opening("r", "m"), *(CHAT.chunk("r", "m", SimChunk(text=text, with_ids=ids)) for text in texts)]
     frames += CHAT.closing("r", "m", "stop", usage) if finish else []
     for each in frames:
         meter.feed(frame(*each), 1)
