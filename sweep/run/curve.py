@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sweep.errors import EndpointError, Interrupted, OutputError, SweepError
 from sweep.model import Curve, Finding
 from sweep.plan import budget, scenario
+from sweep.run.canary import accompanied
 from sweep.run.cell import measure, tokens
 from sweep.run.publish import publish
 from sweep.run.source import Source
@@ -41,7 +42,7 @@ def sweeping(
     try:
         cells = _cells(journal, source, watch, found, recovery_s, resumed)
         canary = source.canary(journal.header.endpoint, journal.header.run_id)
-        for grown in cells if canary is None else canary.between(cells, found):
+        for grown in cells if canary is None else accompanied(cells, canary.ask, found):
             journal = grown
             watch.cell_done(journal.points[-1])
             yield
