@@ -48,13 +48,21 @@ class Dialect(Protocol):
     def decode(self, data: bytes) -> Event:
         """What the data of one server-sent event says. ValueError when it cannot be understood."""
 
-    def decode_whole(self, body: bytes) -> Event:
-        """What an answer that was not streamed says; always `done`. ValueError when it cannot be understood."""
+    def decode_whole(self, data: bytes) -> Event:
+        """What an answer that was not streamed says. ValueError when it cannot be understood."""
 
     # --- the simulated endpoint's side
 
     def read(self, body: bytes) -> SimAsk:
         """The request in `body`. ValueError, with a message for the sender, when malformed."""
+
+    def whole(self, reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
+        """The answer to a request that did not ask for a stream."""
+
+    def failure(self, message: str, code: int) -> bytes:
+        """The body of an HTTP error; inside a stream, the data of an error event."""
+
+    # --- the same, absent where answers never stream
 
     def opening(self, reply_id: str, model: str) -> list[Frame]:
         """Frames before the first token."""
@@ -64,12 +72,6 @@ class Dialect(Protocol):
 
     def closing(self, reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
         """Frames after the last token: finish reason, usage, end mark."""
-
-    def whole(self, reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
-        """The answer to a request that did not ask for a stream."""
-
-    def failure(self, message: str, code: int) -> bytes:
-        """The body of an HTTP error; inside a stream, the data of an error event."""
 
 
 @cache

@@ -103,8 +103,7 @@ def decode(data: bytes) -> Event:
     )
 
 
-def decode_whole(body: bytes) -> Event:
-    return msgspec.structs.replace(decode(body), done=True)
+decode_whole = decode
 
 
 def _channels(said: Delta) -> tuple[bool, bool]:

@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, pieces, wire
-from sweep.dialect.openai import WireUsage
+from sweep.dialect import Traits, openai, pieces, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
+from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "embeddings"
 PATH = "/embeddings"
@@ -17,16 +16,10 @@ TRAITS = Traits(unit="vectors", streams=False, optional=("encoding_format",))
 DIMENSIONS = 4
 
 
-class Vector(Wire, gc=False):
-    """The numbers themselves are skipped."""
+class Answer(pieces.Answer, gc=False):
+    """The vectors are counted, not read."""
 
-    index: int | None = None
-
-
-class Answer(Wire, gc=False):
-    data: list[Vector] | None = None
-    usage: WireUsage | None = None
-    error: Any = None
+    data: list[msgspec.Raw] | None = None
 
 
 _decode = msgspec.json.Decoder(Answer).decode
@@ -39,21 +32,12 @@ def encode(ask: Ask) -> bytes:
     return wire.encode_json(body)
 
 
-def decode_whole(body: bytes) -> Event:
-    answer = wire.parse(_decode, body)
-    if isinstance(answer, Event):
-        return answer
-    if answer.data is None:
-        return msgspec.structs.replace(openai.choiceless(body, answer.usage, answer.error), done=True)
-    told = answer.usage or WireUsage()
-    usage = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=len(answer.data))
-    some = bool(answer.data)
-    return wire.event_of(some, some, usage=usage, finish="stop", error=answer.error, done=True)
-
-
 def decode(data: bytes) -> Event:
-    return decode_whole(data)
+    answer = wire.parse(_decode, data)
+    return answer if isinstance(answer, Event) else pieces.counted(answer.data, answer, data)
 
+
+decode_whole = decode
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
 
@@ -75,17 +59,11 @@ def read(body: bytes) -> SimAsk:
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
-    count = (usage.completion_tokens or 0) if text else 0
-    prompt = usage.prompt_tokens or 0
-    vectors = [{"object": "embedding", "index": index, "embedding": [0.5] * DIMENSIONS} for index in range(count)]
-    told = {"prompt_tokens": prompt, "total_tokens": prompt}
-    return wire.encode_json({"id": reply_id, "object": "list", "model": model, "data": vectors, "usage": told})
+    return pieces.reply(reply_id, model, text, usage, "data", _vector)
 
 
-def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
-    return None, whole(reply_id, model, said.text, "stop", said.usage or Usage(completion_tokens=said.tokens))
+def _vector(index: int) -> dict[str, Any]:
+    return {"object": "embedding", "index": index, "embedding": [0.5] * DIMENSIONS}
 
 
-opening = pieces.opening
-closing = pieces.closing
 failure = openai.failure

@@ -87,12 +87,12 @@ def decode(data: bytes) -> Event:
     return wire.NOTHING
 
 
-def decode_whole(body: bytes) -> Event:
-    said = wire.parse(_decode, body)
+def decode_whole(data: bytes) -> Event:
+    said = wire.parse(_decode, data)
     if isinstance(said, Event) or said.error is not None:
-        return msgspec.structs.replace(decode(body), done=True)
+        return decode(data)
     event = _block_event(said.content or [])
-    return wire.event_of(event.token, event.answer, usage=_usage(said.usage), finish=_finish(said.stop_reason), done=True)
+    return wire.event_of(event.token, event.answer, usage=_usage(said.usage), finish=_finish(said.stop_reason))
 
 
 def _block_event(blocks: list[Block]) -> Event:

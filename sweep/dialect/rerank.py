@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, pieces, wire
-from sweep.dialect.openai import WireUsage
+from sweep.dialect import Traits, openai, pieces, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
+from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "rerank"
 PATH = "/rerank"
@@ -17,14 +16,8 @@ TRAITS = Traits(unit="documents", streams=False, optional=())
 QUERY_WORDS = 12
 
 
-class Result(Wire, gc=False):
-    index: int | None = None
-
-
-class Answer(Wire, gc=False):
-    results: list[Result] | None = None
-    usage: WireUsage | None = None
-    error: Any = None
+class Answer(pieces.Answer, gc=False):
+    results: list[msgspec.Raw] | None = None
 
 
 _decode = msgspec.json.Decoder(Answer).decode
@@ -38,22 +31,12 @@ def encode(ask: Ask) -> bytes:
     return wire.encode_json({"model": ask.model, "query": " ".join(words[:cut]), "documents": documents})
 
 
-def decode_whole(body: bytes) -> Event:
-    answer = wire.parse(_decode, body)
-    if isinstance(answer, Event):
-        return answer
-    if answer.results is None:
-        return msgspec.structs.replace(openai.choiceless(body, answer.usage, answer.error), done=True)
-    told = answer.usage or WireUsage()
-    prompt = told.total_tokens if told.prompt_tokens is None else told.prompt_tokens
-    some = bool(answer.results)
-    usage = Usage(prompt_tokens=prompt, completion_tokens=len(answer.results))
-    return wire.event_of(some, some, usage=usage, finish="stop", error=answer.error, done=True)
-
-
 def decode(data: bytes) -> Event:
-    return decode_whole(data)
+    answer = wire.parse(_decode, data)
+    return answer if isinstance(answer, Event) else pieces.counted(answer.results, answer, data)
 
+
+decode_whole = decode
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
 
@@ -80,17 +63,11 @@ def read(body: bytes) -> SimAsk:
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
-    count = (usage.completion_tokens or 0) if text else 0
-    prompt = usage.prompt_tokens or 0
-    results = [{"index": index, "relevance_score": 1 / (index + 1)} for index in range(count)]
-    told = {"prompt_tokens": prompt, "total_tokens": prompt}
-    return wire.encode_json({"id": reply_id, "model": model, "results": results, "usage": told})
+    return pieces.reply(reply_id, model, text, usage, "results", _result)
 
 
-def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
-    return None, whole(reply_id, model, said.text, "stop", said.usage or Usage(completion_tokens=said.tokens))
+def _result(index: int) -> dict[str, Any]:
+    return {"index": index, "relevance_score": 1 / (index + 1)}
 
 
-opening = pieces.opening
-closing = pieces.closing
 failure = openai.failure

@@ -96,10 +96,10 @@ def decode(data: bytes) -> Event:
     return wire.NOTHING
 
 
-def decode_whole(body: bytes) -> Event:
-    response = wire.parse(_decode_response, body)
+def decode_whole(data: bytes) -> Event:
+    response = wire.parse(_decode_response, data)
     if isinstance(response, Event):
-        return msgspec.structs.replace(response, done=True)
+        return response
     items = response.output or []
     answers = any(item.name or (item.type != "reasoning" and _says(item)) for item in items)
     end = _ending(response, response.status)

@@ -59,8 +59,7 @@ def decode(data: bytes) -> Event:
     return wire.event_of(token, token, usage=_usage(said.meta_info), finish=finish, error=error)
 
 
-def decode_whole(body: bytes) -> Event:
-    return msgspec.structs.replace(decode(body), done=True)
+decode_whole = decode
 
 
 def _usage(meta: Meta) -> Usage | None:

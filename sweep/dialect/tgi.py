@@ -54,11 +54,9 @@ def decode(data: bytes) -> Event:
     return _event(said, data, said.token is not None and bool(said.token.text))
 
 
-def decode_whole(body: bytes) -> Event:
-    said = wire.parse(_decode, body)
-    if isinstance(said, Event):
-        return said
-    return msgspec.structs.replace(_event(said, body, bool(said.generated_text)), done=True)
+def decode_whole(data: bytes) -> Event:
+    said = wire.parse(_decode, data)
+    return said if isinstance(said, Event) else _event(said, data, bool(said.generated_text))
 
 
 def _event(said: Data, data: bytes, token: bool) -> Event:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, fault, multipart, openai, pieces, wire
+from sweep.dialect import Traits, fault, multipart, openai, pieces, wire
 from sweep.dialect.wire import Wire
-from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
+from sweep.model import Ask, Event, SimAsk, Usage
 
 NAME = "transcription"
 PATH = "/audio/transcriptions"
@@ -49,21 +49,18 @@ def encode(ask: Ask) -> bytes:
     return multipart.encode(fields, "file", "speech.wav", "audio/wav", ask.audio)
 
 
-def decode_whole(body: bytes) -> Event:
-    answer = wire.parse(_decode, body)
+def decode(data: bytes) -> Event:
+    answer = wire.parse(_decode, data)
     if isinstance(answer, Event):
         return answer
     if answer.text is None:
-        return wire.event_of(error=answer.error or fault.parse(body), done=True)
+        return wire.event_of(error=answer.error or fault.parse(data))
     told = answer.duration if answer.duration is not None else answer.usage.seconds if answer.usage else None
     usage = None if told is None else Usage(completion_tokens=round(float(told)))
-    some = bool(answer.text.strip())
-    return wire.event_of(some, some, usage=usage, finish="stop", error=answer.error, done=True)
+    return pieces.arrived(bool(answer.text.strip()), usage, answer.error)
 
 
-def decode(data: bytes) -> Event:
-    return decode_whole(data)
-
+decode_whole = decode
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
 
@@ -99,10 +96,4 @@ def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> by
     return wire.encode_json(said)
 
 
-def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
-    return None, whole(reply_id, model, said.text, "stop", said.usage or Usage(completion_tokens=said.tokens))
-
-
-opening = pieces.opening
-closing = pieces.closing
 failure = openai.failure

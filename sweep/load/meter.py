@@ -10,7 +10,7 @@ from sweep.load import said
 from sweep.load.look import Reads
 from sweep.load.shape import Shape
 from sweep.model import Event, Outcome, TokenSource, Usage
-from sweep.prompt.tokenizer import Count
+from sweep.load.tokenizer import Encode
 
 MAX_EVENT_BYTES = 3 << 20
 MAX_CHUNKS = 500_000  # 16 bytes each; a stream beyond it does not end
@@ -29,7 +29,7 @@ class Meter:
         "source", "tokens_taken", "usage",
     )  # fmt: skip
 
-    def __init__(self, dialect: Dialect, reads: Reads, count: Count | None = None) -> None:
+    def __init__(self, dialect: Dialect, reads: Reads, encode: Encode | None = None) -> None:
         """`reads` counts the reads of all meters that share it; `count` is for answers that nobody else counts."""
         self._decode = dialect.decode
         self._count = count if dialect.NAME in said.DIALECTS else None
@@ -106,6 +106,7 @@ class Meter:
     def whole(self, event: Event, at_ns: int) -> None:
         """An answer that was not streamed: every token came at once."""
         self._take(event, at_ns)
+        self.done = True
         if self.usage is not None and self.usage.completion_tokens and self.chunk_ns:
             self.chunk_tokens[-1] = self.usage.completion_tokens
 

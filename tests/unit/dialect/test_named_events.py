@@ -78,7 +78,7 @@ def test_an_overloaded_server_says_so_in_the_stream() -> None:
 def test_a_whole_message() -> None:
     body = {"type": "message", "content": [{"type": "thinking", "thinking": "hm"}], "stop_reason": "max_tokens", "usage": {}}
     event = messages.decode_whole(json.dumps(body).encode())
-    assert event == Event(token=True, finish="length", done=True)
+    assert event == Event(token=True, finish="length")
 
 
 def test_a_response_says_its_text_once() -> None:

@@ -121,8 +121,8 @@ def test_every_dialect_is_served_to_its_end(spoken):
     assert usage.completion_tokens == 6
     assert sum(event.token for event in said) == (6 if traits.streams else 1)
     assert {event.finish for event in said if event.finish} == {"length" if traits.streams else "stop"}
-    assert said[-1].done == traits.ends_with_done
     if traits.streams:
+        assert said[-1].done == traits.ends_with_done
         assert usage.prompt_tokens == {"chat": 8}.get(spoken, 1)
 
 
