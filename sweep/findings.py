@@ -18,6 +18,7 @@ class Kind:
     weight: Weight
     says: str
     advice: str
+    further: str = ""  # said too where the finding has all the data for it
 
 
 TABLE: dict[str, Kind] = {
@@ -79,6 +80,7 @@ TABLE: dict[str, Kind] = {
         "warning",
         "{count} requests, {share:.1%}, were refused as over capacity (429/503 with Retry-After)",
         "this is the endpoint's limit, not a fault",
+        "; it asks to wait {retry_after_s} s (median; {retry_after_min_s} to {retry_after_max_s} s)",
     ),
     "keep-alive-off": Kind(
         "note",
@@ -252,7 +254,13 @@ def weight(finding: Finding) -> Weight:
 
 
 def says(finding: Finding) -> str:
-    return TABLE[finding.code].says.format(**finding.data)
+    kind = TABLE[finding.code]
+    known = {name: value for name, value in finding.data.items() if value is not None}
+    try:
+        further = kind.further.format(**known)
+    except KeyError:
+        further = ""
+    return kind.says.format(**finding.data) + further
 
 
 def advice(finding: Finding) -> str:

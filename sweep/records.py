@@ -44,12 +44,14 @@ INT: Mapping[str, type[np.signedinteger[Any]]] = {
     "max_gap_ns": np.int64,
     "retries": np.int64,
     "status": np.int16,
+    "retry_after_s": np.int64,
 }
 TEXT = ("phase", "token_source", "outcome", "error")
 ORDER = (
     "cell", "repeat", "request", "session", "turn", "worker", "phase", "planned_ns", "connected_ns", "sent_ns", "first_ns",
     "first_answer_ns", "last_ns", "end_ns", "isl_asked", "isl", "osl_asked", "osl", "token_source", "first_tokens",
-    "cached_tokens", "chunks", "events_per_read_max", "max_gap_ns", "retries", "outcome", "status", "error",
+    "cached_tokens", "chunks", "events_per_read_max", "max_gap_ns", "retries", "outcome", "status",
+    "retry_after_s", "error",
 )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def _trust(point: Point) -> Iterator[str]:
     disqualifies = any(finding.code in TABLE and weight(finding) == "disqualifies" for finding in point.findings)
     if disqualifies != point.disqualified:
         yield "a finding disqualifies it, yet it counts" if disqualifies else "it is disqualified, and no finding says why"
-    failed = point.cohort - point.outcomes.get(Outcome.OK, 0)
+    failed = point.cohort - point.outcomes.get(Outcome.OK, 0) - point.outcomes.get(Outcome.RATE_LIMITED, 0)
     due = {
         "no-success": not point.outcomes_all.get(Outcome.OK, 0),
         "aborted": point.window is None and bool(point.outcomes_all.get(Outcome.OK, 0)),

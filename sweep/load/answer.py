@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from sweep.dialect import Dialect, fault
+from sweep.load import retry_after
 from sweep.load.call import Call
 from sweep.load.http1 import Response
 from sweep.model import Outcome
@@ -76,12 +78,13 @@ class Answer:
         self.more = False
 
     def _refused(self, response: Response, at_ns: int) -> None:
-        status, retry_after = response.status or 0, response.headers.get("retry-after")
+        status, after = response.status or 0, response.headers.get("retry-after")
         said = fault.explain(bytes(self._body)) if self._body else ""
         if 300 <= status < 400:
             said = f"redirected to {response.headers.get('location', 'nowhere').partition('?')[0]}, which is not followed"
         outcome = Outcome.HTTP_ERROR
-        if status in (429, 503) and retry_after is not None:
+        if status in (429, 503) and after is not None:
             outcome = Outcome.RATE_LIMITED
-            said = f"retry after {retry_after[:40]}: {said}"
+            self._call.retry_after_s = retry_after.seconds(after, response.headers.get("date"), datetime.now(UTC))
+            said = f"retry after {after[:40]}: {said}"
         self._call.settle(outcome, self._tell(self._call, said) if said else None, at_ns)

@@ -38,6 +38,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     retries: int
     outcome: str | None
     status: int | None
+    retry_after_s: int | None
     error: str | None
     chunk_ns: bytes
     chunk_tokens: bytes
@@ -48,7 +49,7 @@ class Call:
 
     __slots__ = (
         "body", "connected_ns", "end_ns", "ended", "error", "headers", "isl_asked", "line", "meter", "number", "osl_asked", "outcome",
-        "planned_ns", "retries", "reused", "sent_ns", "status", "task",
+        "planned_ns", "retries", "retry_after_s", "reused", "sent_ns", "status", "task",
     )  # fmt: skip
 
     def __init__(self, number: int, isl: int, osl: int, body: bytes, meter: Meter) -> None:
@@ -62,6 +63,7 @@ class Call:
         self.sent_ns: int | None = None
         self.end_ns: int | None = None
         self.status: int | None = None
+        self.retry_after_s: int | None = None  # as a refusal asks
         self.headers: dict[str, str] = {}  # of the response, names in lower case
         self.outcome: Outcome | None = None
         self.error: str | None = None
@@ -124,6 +126,7 @@ class Call:
             self.retries,
             self.outcome.value if self.outcome else None,
             self.status,
+            self.retry_after_s,
             self.error,
             chunk_ns.tobytes(),
             chunk_tokens.tobytes(),

@@ -28,8 +28,9 @@ CHECKPOINT = 1.5  # the window at one checkpoint over that at the one before
 WORTH_IT = 1.25  # of what a cell may measure: what would take longer is not waited for
 
 CAP, TOKEN_CAP, BUDGET = "cap", "token cap", "as precise as its time allows"
-NO_SUCCESS, MOST_FAIL, OVERLOAD = "no request succeeds", "most requests fail", "offered > capacity"
-ABORTED = frozenset({NO_SUCCESS, MOST_FAIL, OVERLOAD})  # reasons after which a point proves nothing
+NO_SUCCESS, MOST_FAIL, MOST_REFUSED = "no request succeeds", "most requests fail", "most requests are refused as over capacity"
+OVERLOAD = "offered > capacity"
+ABORTED = frozenset({NO_SUCCESS, MOST_FAIL, MOST_REFUSED, OVERLOAD})  # reasons after which a point proves nothing
 UNRESOLVED = frozenset({CAP, TOKEN_CAP, BUDGET})  # reasons that ended a window before everything asked of it was known
 
 
@@ -71,9 +72,10 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
     def decided(kind: Literal["go", "enough", "abort"], reason: str, at_ns: int | None = None) -> Decision:
         return Decision(kind, at_ns, reason, live)
 
-    failures = int(failed.sum())
+    failures, refused = int(failed.sum()), int((outcome == Outcome.RATE_LIMITED.value).sum())
     if len(done) >= JUDGE_FAILURES_FROM and failures > FAILURES_TOLERATED * int(counted.sum()):
-        return decided("abort", NO_SUCCESS if failures == int(counted.sum()) else MOST_FAIL, now_ns)
+        most = MOST_REFUSED if refused > failures / 2 else MOST_FAIL
+        return decided("abort", NO_SUCCESS if failures == int(counted.sum()) else most, now_ns)
     if is_open(cell.load) and overloaded(rows, e2e_s, now_ns):
         return decided("abort", OVERLOAD, now_ns)
     if cell.load.kind == "offline":
@@ -238,13 +240,15 @@ def _live(
     now_ns: int,
 ) -> Live:
     recent_ns = now_ns - round(LIVE_S * 1e9)
+    refused = int((done["outcome"] == Outcome.RATE_LIMITED.value).sum())
     fresh = rows.present("first_ns") & (rows["first_ns"] >= recent_ns)
     ttft_ns = (rows["first_ns"] - rows[due_column(cell.load)])[fresh]
     return Live(
         elapsed_s=(now_ns - started_ns) / 1e9,
         left_s=_left_s(cell, window, end_ns, e2e_s, started_ns, now_ns),
         ended=len(done),
-        failed=int(failed.sum()),
+        failed=int(failed.sum()) - refused,
+        refused=refused,
         in_flight=int((rows.present("sent_ns") & ~rows.present("end_ns")).sum()),
         output_tok_per_s=_recent_tokens_per_s(rows, max(recent_ns, started_ns), now_ns),
         ttft_p50_s=float(np.median(ttft_ns)) / 1e9 if len(ttft_ns) else None,

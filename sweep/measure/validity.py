@@ -8,7 +8,7 @@ import numpy as np
 
 from sweep.findings import weight
 from sweep.measure import client, precision, steadiness
-from sweep.measure.quantile import QUANTILES, is_few
+from sweep.measure.quantile import QUANTILES, is_few, rank
 from sweep.measure.stop import ABORTED, CAP, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource
@@ -36,6 +36,7 @@ def findings(
     """Everything noticed about a measured cell. `lost`: durations that no histogram holds."""
     noticed = [
         *_outcomes(point, ended_reason),
+        *_refused(cohort, point),
         *client.findings(point, records, is_open(cell.load)),
         *steadiness.findings(records, cohort, point.window),
         *_load(cell, records, point),
@@ -67,9 +68,18 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
     hung = point.outcomes_all.get(Outcome.TIMEOUT_IDLE, 0) + point.outcomes_all.get(Outcome.TIMEOUT_DEADLINE, 0)
     if hung:
         yield Finding(code="hung", data={"count": hung})
-    refused = point.outcomes.get(Outcome.RATE_LIMITED, 0)
-    if refused:
-        yield Finding(code="rate-limited", data={"count": refused, "share": refused / point.cohort})
+
+
+def _refused(cohort: Records, point: Point) -> Iterator[Finding]:
+    """What the endpoint would not take: its capacity, apart from failures, and how long it asked to wait. null: unreadable."""
+    refused = cohort["outcome"] == Outcome.RATE_LIMITED
+    count = int(refused.sum())
+    if not count:
+        return
+    waits_s = np.sort(cohort["retry_after_s"][refused & cohort.present("retry_after_s")]).tolist()
+    named = {"retry_after_s": rank(0.5, len(waits_s)) - 1, "retry_after_min_s": 0, "retry_after_max_s": -1}
+    waits = {name: waits_s[place] if waits_s else None for name, place in named.items()}
+    yield Finding(code="rate-limited", data={"count": count, "share": count / point.cohort, **waits})
 
 
 def _listed(outcomes: dict[str, int]) -> str:

@@ -77,6 +77,7 @@ class Live(Noun, frozen=True, kw_only=True):
     left_s: float | None  # None while unknown
     ended: int
     failed: int
+    refused: int = 0  # for want of capacity; not among the failed
     in_flight: int
     output_tok_per_s: float | None
     ttft_p50_s: float | None

@@ -57,7 +57,9 @@ def live_line(cell: Cell, live: Live, unit: str = "tok/s") -> str:
         f"{quantity.significant(live.output_tok_per_s)} {unit}",
         f"TTFT {quantity.seconds(live.ttft_p50_s)}",
     ]
-    return "   ".join([*parts, f"{live.failed} failed"] if live.failed else parts)
+    parts += [f"{live.failed} failed"] if live.failed else []
+    parts += [f"{live.refused} refused"] if live.refused else []
+    return "   ".join(parts)
 
 
 class Pace:

@@ -17,11 +17,15 @@ MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`between`: it tells of the time between tokens, which answers in one piece do not have."""
+    """`between`: it tells of the time between tokens, which answers in one piece do not have.
+
+    `refusals`: shown only where some request was refused (True), or where none was (False).
+    """
 
     head: str
     unit: str
     between: bool = False
+    refusals: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,9 @@ COLUMNS = (
     Column("TPOT p50", "ms", between=True),
     Column("TPOT p99", "ms", between=True),
     Column("E2E p99", "s"),
-    Column("failed", ""),
+    Column("failed", "", refusals=False),
+    Column("failed", "%", refusals=True),
+    Column("refused", "%", refusals=True),
 )
 
 
@@ -66,9 +72,10 @@ def rows(curve: Curve) -> list[Row]:
 
 
 def _places(curve: Curve) -> list[int]:
-    """Of the columns to show: all, or those for answers in one piece."""
+    """Of the columns to show."""
     whole = pace(curve.points) is WHOLE
-    return [at for at, column in enumerate(COLUMNS) if not (whole and column.between)]
+    refused = any(quantity.refused(point) for point in curve.points)
+    return [at for at, each in enumerate(COLUMNS) if not (whole and each.between) and each.refusals in (None, refused)]
 
 
 def _cells(point: Point) -> tuple[Cell, ...]:
@@ -84,7 +91,13 @@ def _cells(point: Point) -> tuple[Cell, ...]:
         cell(quantity.metric(point, "tpot_s", "p99"), 1e3),
         cell(quantity.metric(point, "e2e_s", "p99"), 1),
         Cell(f"{bad}/{point.cohort}" if bad else "0" if point.cohort else MISSING),
+        _percent(bad, point.cohort),
+        _percent(quantity.refused(point), point.cohort),
     )
+
+
+def _percent(count: int, cohort: int) -> Cell:
+    return Cell(quantity.percent(count / cohort).removesuffix(" %") if cohort else MISSING)
 
 
 def cell(estimate: Estimate | None, scale: float) -> Cell:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SLOS_A_TABLE = 3
+MANY_COLUMNS = 9  # more fit into 80 columns only when they stand close together
 LINES_A_NOTICE = 2
 COLOURS = {"disqualifies": "red", "warning": "yellow", "note": "cyan"}
 
@@ -93,8 +94,9 @@ def points_table(curve: Curve) -> Table:
     """One row a point: load, throughput, latencies, failures; `~` few requests, `✗` disqualified."""
     from rich.text import Text
 
-    table = _table()
-    for column in columns(curve):
+    shown = columns(curve)
+    table = _table(tight=len(shown) > MANY_COLUMNS)
+    for column in shown:
         table.add_column(Text(f"{column.head}\n{column.unit}"), justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     marked: set[str] = set()
@@ -150,11 +152,13 @@ def _verdict_style(text: str) -> str:
     return {MARKS["met"]: "green", MARKS["missed"]: "red"}.get(text[0], "yellow") if text != MISSING else ""
 
 
-def _table() -> Table:
+def _table(*, tight: bool = False) -> Table:
     from rich import box
     from rich.table import Table
 
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    return Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0 if tight else 1, 0, 0), header_style="bold", show_edge=False
+    )
 
 
 def _notices(curve: Curve) -> Iterator[RenderableType]:

@@ -24,7 +24,7 @@ from sweep.sim.truth import Log, Row
 from sweep.sim.work import work
 
 BASE = "/v1"
-REFUSALS = {"rate_limited": (429, {"Retry_After": "1"}), "unavailable": (503, {})}
+REFUSALS = {"rate_limited": (429, {"Retry_After": str(faults.RETRY_AFTER_S)}), "unavailable": (503, {})}
 
 
 class Whole:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sweep.errors import UsageError
 from sweep.sim.chance import uniform
 
+RETRY_AFTER_S = 1
 KINDS: dict[str, str] = {
     "stall": "pauses in the middle of the stream",
     "rate_limited": "429 with Retry-After",

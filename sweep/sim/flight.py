@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sweep.model import Outcome, TokenSource
+from sweep.sim import faults
 from sweep.sim.sequence import Ints, Sequence
 
 REFUSED = {"rate_limited": (Outcome.RATE_LIMITED, 429), "unavailable": (Outcome.HTTP_ERROR, 503)}
@@ -45,6 +46,7 @@ def row(flight: Flight, times_ns: Ints, tokens: Ints, reasoning: float) -> dict[
         "chunks": len(times_ns),
         "retries": 0,
         "status": flight.status,
+        "retry_after_s": faults.RETRY_AFTER_S if flight.outcome is Outcome.RATE_LIMITED else None,
         "chunk_ns": times_ns,
         "chunk_tokens": tokens,
     }

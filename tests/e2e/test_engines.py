@@ -153,6 +153,8 @@ def test_a_gateway_with_a_limit(behind: dict[str, str], tmp_path: Path) -> None:
     made = through(behind["limited"], tmp_path)
     refused = [point.outcomes_all.get("rate_limited", 0) for point in made.curve.points]
     assert refused[0] == refused[1] == 0 < refused[2]
+    (limit,) = (finding.data for finding in made.curve.points[2].findings if finding.code == "rate-limited")
+    assert limit["retry_after_s"] == 1
     assert set(made.records["outcome"]) <= {"ok", "cut", "rate_limited"}
 
 

@@ -16,6 +16,7 @@ from servers import Answer, Asked, running
 
 from sweep.cli import main
 from sweep.curve import artifact
+from sweep.curve.check import check
 from sweep.errors import EndpointError, TrustError
 from sweep.model import Cell, Curve, Endpoint, Expected, Live, Plan, Point
 from sweep.run import Settings
@@ -104,6 +105,8 @@ def test_a_rate_limit_is_capacity_and_not_a_failure(tmp_path: Path, capfd: pytes
     assert set(point.outcomes_all) <= {"ok", "rate_limited", "cut"}
     limited = next(finding for finding in point.findings if finding.code == "rate-limited")
     assert limited.data["count"] == point.outcomes["rate_limited"]
+    assert [limited.data[name] for name in ("retry_after_s", "retry_after_min_s", "retry_after_max_s")] == [1, 1, 1]
+    assert check(tmp_path / "run" / "run.curve.json").problems == ()
     assert "refused" in capfd.readouterr().err
     records = pl.read_parquet(tmp_path / "run" / "run.records.parquet")
     assert set(records.filter(pl.col("outcome") == "rate_limited")["status"]) == {429}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import formatdate
+from itertools import cycle
 from pathlib import Path
 
 import polars as pl
@@ -104,19 +107,24 @@ def test_a_sweep_through_a_proxy(tls: bool, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_refusal_says_when_to_come_back(tmp_path: Path) -> None:
+    """In seconds or as a date; whoever says neither is refused all the same, for how long nobody knows."""
     count = iter(range(1_000_000))
+    waits = cycle([lambda: "7", lambda: formatdate(time.time() + 60, usegmt=True), lambda: "not before tea"])
 
     def limited(asked: Asked) -> Answer | None:
         if asked.preflight or next(count) % 4:
             return None
-        return Answer(429, b"slow down", headers={"Retry-After": "7"})
+        return Answer(429, b"slow down", headers={"Retry-After": next(waits)()})
 
     with running(limited) as site:
         curve = swept(f"http://127.0.0.1:{site.port}", tmp_path, "--profile", "64/8")
     refused = pl.read_parquet(tmp_path / "run" / "run.records.parquet").filter(pl.col("outcome") == "rate_limited")
     assert len(refused) > 0
-    assert all("retry after 7" in error for error in refused["error"])
-    assert "rate-limited" in {finding.code for finding in curve.points[0].findings}
+    assert all("retry after " in error for error in refused["error"])
+    assert set(refused["retry_after_s"]) <= {7, 59, 60, 61, None}
+    assert set(refused.filter(pl.col("retry_after_s").is_null())["error"]) == {"retry after not before tea: slow down"}
+    (limit,) = (finding.data for finding in curve.points[0].findings if finding.code == "rate-limited")
+    assert (limit["retry_after_min_s"], round(limit["retry_after_max_s"], -1)) == (7, 60)
 
 
 def test_a_prefix_that_is_declared_may_come_from_the_cache(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from unit.measure.synthetic import S, answer, cell, closed, closed_rows, failure
 from sweep import findings, records
 from sweep.measure import histogram, joint, jointcode, point, stop
 from sweep.measure.window import place, with_phases
-from sweep.model import Bound, Calibration, Endpoint, Health, Point, Slo
+from sweep.model import Bound, Calibration, Endpoint, Finding, Health, Point, Slo
 
 ENDPOINT = Endpoint(
     url="http://h/v1",
@@ -177,6 +177,38 @@ def test_every_cause_has_its_finding_and_only_that(code):
     for finding in found.findings:
         assert findings.says(finding)
         assert findings.advice(finding)
+
+
+@pytest.mark.parametrize(
+    ("waits_s", "told", "words"),
+    [
+        ([1, 9, None, 2], (2, 1, 9), "; it asks to wait 2 s (median; 1 to 9 s)"),
+        ([None], (None, None, None), "with Retry-After)"),  # unreadable
+    ],
+)
+def test_a_refusal_says_how_long_to_stay_away(waits_s, told, words):
+    """Every seventh request is refused: capacity, not failures, and so the point counts; goodput counts them as not good."""
+    refused = [row for row in range(1_000) if row % 7 == 0]
+    wait = {row: waits_s[place % len(waits_s)] for place, row in enumerate(refused)}
+    found = measured(
+        changed(
+            outcome=lambda row: "rate_limited" if row["request"] in wait else "ok",
+            retry_after_s=lambda row: wait.get(row["request"]),
+        ),
+        slos=[Slo(name="any", bounds=(Bound(metric="e2e", limit_s=1e6, quantile=0.9),))],
+    )
+    (limited,) = found.findings
+    assert limited.code == "rate-limited"
+    assert limited.data["count"] == found.outcomes["rate_limited"] == found.cohort - found.slos[0].good
+    assert limited.data["share"] == pytest.approx(1 / 7, rel=0.05)
+    assert tuple(limited.data[name] for name in ("retry_after_s", "retry_after_min_s", "retry_after_max_s")) == told
+    assert findings.says(limited).endswith(words)
+    assert not found.disqualified
+
+
+def test_a_finding_of_an_older_file_says_what_it_knows():
+    old = Finding(code="rate-limited", data={"count": 3, "share": 0.1})
+    assert findings.says(old) == "3 requests, 10.0%, were refused as over capacity (429/503 with Retry-After)"
 
 
 @pytest.mark.parametrize(

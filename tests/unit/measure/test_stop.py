@@ -146,6 +146,14 @@ def test_half_failing_is_enough_to_abort():
     assert replay(cell(), closed(4, 40 * S, fail=0.3))[0].kind == "enough"
 
 
+def test_what_is_refused_is_told_apart_from_what_fails():
+    bad = closed(4, 60 * S, fail=0.7)
+    refusing = bad.replace(outcome=np.where(bad["outcome"] == "ok", "ok", "rate_limited").astype(object))
+    decision, _ = replay(cell(), refusing)
+    assert (decision.kind, decision.reason) == ("abort", stop.MOST_REFUSED)
+    assert decision.live.refused > decision.live.failed == 0
+
+
 def test_the_person_watching_sees_truth(steady):
     now_ns = 15 * S
     done, flying = split(steady, now_ns)

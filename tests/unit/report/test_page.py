@@ -82,6 +82,13 @@ def test_the_page_says_what_was_found_what_to_do_and_what_is_missing() -> None:
     assert "disqualified" in html
 
 
+def test_what_was_refused_stands_apart_from_what_failed() -> None:
+    heading = "<th>refused<small>%</small></th>"
+    assert heading not in page.render(sample_curves.curve())
+    point = msgspec.structs.replace(sample_curves.point(1, 0), cohort=400, outcomes={"ok": 384, "rate_limited": 16})
+    assert heading in page.render(sample_curves.curve([point]))
+
+
 def test_foreign_text_is_escaped_wherever_it_is_shown() -> None:
     curve = sample_curves.curve()
     points = [

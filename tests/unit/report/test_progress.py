@@ -33,6 +33,7 @@ def test_a_cell_in_a_line() -> None:
     point = msgspec.structs.replace(sample_curves.point(16, 0), load=open_loop)
     assert cell_line(point, 1).startswith("16/s      584 tok/s")
     assert live_line(msgspec.structs.replace(CELL, load=open_loop), LIVE).startswith("16/s  measuring")
+    assert live_line(CELL, msgspec.structs.replace(LIVE, failed=2, refused=3)).endswith("45.0 ms   2 failed   3 refused")
     assert live_line(CELL, LIVE) == "c16   measuring 12 s, 8 s left   1,204 tok/s   TTFT 45.0 ms"
 
 

@@ -36,6 +36,18 @@ def test_missing_is_a_dash_never_zero() -> None:
     assert row.split() == ["1"] + ["–"] * 8
 
 
+def test_what_was_refused_has_a_column_of_its_own_where_there_is_any() -> None:
+    assert "refused" not in shown(sample_curves.curve())
+    limited = [sample_curves.point(level, place, disqualified=True) for place, level in enumerate((1, 256))]
+    outcomes = {"ok": 3_000, "connect": 600, "rate_limited": 400}
+    limited[1] = msgspec.structs.replace(limited[1], outcomes=outcomes, cohort=4_000, repeat=1)
+    out = shown(sample_curves.curve(limited, findings=()))
+    assert max(map(len, out.splitlines())) <= 80
+    first, second = (line.split() for line in out.splitlines() if line.rstrip().endswith(" ✗"))
+    assert first[-4:] == ["26.3", "1.8", "0", "✗"]
+    assert second[-4:] == ["107", "15.0", "10.0", "✗"]
+
+
 def test_marks_are_explained_only_where_they_are_used() -> None:
     assert "✗ disqualified" in shown(sample_curves.curve())
     assert "✗ disqualified" not in shown(sample_curves.curve([sample_curves.point(1, 0)]))

@@ -183,6 +183,7 @@ def test_a_fault_becomes_the_outcome_a_client_sees(fault, outcome, status):
     assert set(records["outcome"]) == {"ok", outcome, "cut"} or set(records["outcome"]) == {"ok", outcome}
     if status:
         assert set(records["status"][struck]) == {status}
+    assert records.present("retry_after_s").tolist() == (struck & (status == 429)).tolist()
 
 
 def test_what_waits_too_long_is_given_up():
