@@ -42,9 +42,10 @@ bench: setup            ## benchmarks; they print tables and never fail the suit
 examples: setup         ## regenerate reports/examples and the README's picture
 	$(BIN)/python reports/examples/make.py
 
-docs: setup             ## regenerate the command reference and the schema of curve files
+docs: setup             ## regenerate the command reference and the schemas of what sweep writes
 	$(BIN)/python -m sweep.cli.reference > docs/cli.md
 	$(BIN)/python -m sweep.curve.artifact > sweep/curve/curve.schema.json
+	$(BIN)/python -m sweep.curve.compare.schema > sweep/curve/compare/comparison.schema.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ def side(
     spread: float | None = 0.01,
     accelerators: int | None = None,
     price: float | None = None,
+    power_w: float | None = None,
     levels: tuple[float, ...] = LEVELS,
     **changes: Any,
 ) -> Curve:
@@ -34,7 +36,7 @@ def side(
         point(level, cell=cell, output=output * frontier_of(level)[0], latency=latency * frontier_of(level)[1], spread=spread)
         for cell, level in enumerate(levels)
     ]
-    return dressed(name, points, accelerators=accelerators, price=price, **changes)
+    return dressed(name, points, accelerators=accelerators, price=price, power_w=power_w, **changes)
 
 
 def repeated(
@@ -74,6 +76,7 @@ def dressed(
     *,
     accelerators: int | None = None,
     price: float | None = None,
+    power_w: float | None = None,
     pair: str | None = None,
     **changes: Any,
 ) -> Curve:
@@ -82,6 +85,8 @@ def dressed(
     hardware = {**made.hardware}
     if accelerators is not None:
         hardware["accelerator_count"] = Fact(value=accelerators, known="declared")
+    if power_w is not None:
+        hardware["power_w"] = Fact(value=power_w, known="declared")
     prices = {**made.price}
     if price is not None:
         prices["per_accelerator_hour"] = Fact(value=price, known="declared")
@@ -89,3 +94,14 @@ def dressed(
     if pair is not None:
         scenario["interleaved"] = Fact(value={"group": pair, "order": "ABBA"}, known="measured")
     return msgspec.structs.replace(made, hardware=hardware, price=prices, scenario=scenario)
+
+
+def metered(curve: Curve, watts: Callable[[float], float | None]) -> Curve:
+    """The curve with its power measured: `watts` of the system at a level."""
+    points = []
+    for one in curve.points:
+        w = watts(one.load.level)
+        points.append(
+            msgspec.structs.replace(one, energy_j=None if w is None or one.window is None else w * one.window.seconds)
+        )
+    return msgspec.structs.replace(curve, points=tuple(points))

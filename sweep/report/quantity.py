@@ -86,6 +86,13 @@ def duration(value: float | None) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def watts(value: float | None) -> str:
+    """`700 W`, `5.60 kW`."""
+    if value is None or not isfinite(value):
+        return MISSING
+    return f"{significant(value)} W" if value < 1000 else f"{significant(value / 1000)} kW"
+
+
 def count(value: float | None) -> str:
     """A count for people: `850`, `12.3 k`, `4.10 M`."""
     if value is None or not isfinite(value):

@@ -12,7 +12,7 @@ measured in alternation share their keys: what moved both (the time of day) move
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,12 @@ STRETCH_SEED = 1  # its draws are independent of every source's
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Independent noise of one load of one curve: its draws and, if it was estimated from few runs, their degrees of freedom."""
+    """Noise of one value of one load of one curve: its draws and, if they were estimated from few runs, their degrees of freedom.
 
+    `name` is its own; what is in one `group` is not independent.
+    """
+
+    name: str
     group: str
     ln: Floats
     df: float
@@ -73,13 +77,15 @@ def source(random: Random, what: str, points: Sequence[Point], estimates: Sequen
     if len(values) < len(points):
         return None
     if len(points) >= MIN_REPEATS:
-        return Source(f"{random.shared} {load}", _between_runs(random, load, points, np.log(values)), len(points) - 1.0)
+        name, group = f"{random.own} {load} {what}", f"{random.shared} {load}"
+        return Source(name, group, _between_runs(random, load, points, np.log(values)), len(points) - 1.0)
     halves = _halves(estimates, float(np.mean(values)))
     if halves is None:
         return None
     below, above = halves
     z = random.normal(random.own, load, what)
-    return Source(f"{random.own} {load} {what}", np.where(z < 0, below, above) * z, np.inf)
+    name = f"{random.own} {load} {what}"
+    return Source(name, name, np.where(z < 0, below, above) * z, np.inf)
 
 
 def _between_runs(random: Random, load: str, points: Sequence[Point], ln_values: Floats) -> Floats:
@@ -99,6 +105,11 @@ def _halves(estimates: Sequence[Estimate], value: float) -> tuple[float, float] 
     if below is None and above is None:
         return None
     return max(0.0, float(below if below is not None else above)), max(0.0, float(above if above is not None else below))  # type: ignore[arg-type]
+
+
+def distinct(sources: Iterable[Source]) -> list[Source]:
+    """Each once: what several answers rest on is one source."""
+    return list({each.name: each for each in sources}.values())
 
 
 def welch(value: float, draws: Floats, sources: Sequence[Source]) -> Floats:

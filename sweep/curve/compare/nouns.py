@@ -5,7 +5,7 @@ Everything is plain data in the units of its name, so that terminal, page, Markd
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sweep.model import Estimate, Noun, Slo
 
@@ -13,7 +13,9 @@ SCHEMA = "sweep.comparison/1"
 
 Standing = Literal["measured", "interpolated", "undecided", "unreachable"]
 Call = Literal["better", "worse", "equivalent", "inconclusive"]
-Measure = Literal["throughput", "cost"]
+Measure = Literal["throughput", "cost", "energy"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+HowKnown = Literal["measured", "declared"]
 
 
 class Side(Noun, frozen=True, kw_only=True):
@@ -30,6 +32,10 @@ class Side(Noun, frozen=True, kw_only=True):
     price_per_accelerator_hour: float | None = None
     price_per_million_output_tokens: float | None = None
     currency: str | None = None
+    power_w_per_accelerator: float | None = (
+        None  # declared; what points measured outweighs it, unless it was given by the buyer
+    )
+    power_given: bool = False
 
 
 class Difference(Noun, frozen=True, kw_only=True):
@@ -51,6 +57,15 @@ class Target(Noun, frozen=True, kw_only=True):
     demanded: bool = False
 
 
+class Energy(Noun, frozen=True, kw_only=True):
+    """What the whole system draws at a target, and what that makes of a token: J/token is W/(tok/s). Power is taken as exact."""
+
+    known: HowKnown
+    power_w: float
+    per_token_j: Estimate
+    tok_per_s_per_mw: float
+
+
 class Served(Noun, frozen=True, kw_only=True):
     """What one side delivers at a target, as a whole system; good tokens only under an SLO.
 
@@ -70,6 +85,7 @@ class Served(Noun, frozen=True, kw_only=True):
     loads: tuple[float, ...] = ()
     attainment: float | None = None
     cost_per_million: Estimate | None = None
+    energy: Energy | None = None
 
 
 class Ratio(Noun, frozen=True, kw_only=True):
@@ -120,11 +136,15 @@ class Gain(Noun, frozen=True, kw_only=True):
 
 
 class Demand(Noun, frozen=True, kw_only=True):
-    """The cost of a million output tokens over the buyer's own mix of targets, and the share of it that is out of reach."""
+    """The mean cost of a million (good) tokens over the buyer's own mix of targets, of what is served.
+
+    Beside it the shares of the mix that are not: out of reach or missed, and too thinly measured to say.
+    """
 
     label: str
     cost_per_million: Estimate | None
     unreachable_share: float
+    undecided_share: float
 
 
 class Within(Noun, frozen=True, kw_only=True):

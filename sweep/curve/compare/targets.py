@@ -10,7 +10,9 @@ import msgspec
 
 from sweep.curve.compare.nouns import Target
 from sweep.curve.compare.plane import Plane, window
+from sweep.errors import SloError
 from sweep.model import Curve, Slo
+from sweep.plan.slo import parse
 
 SUGGESTED_SLOS = 6
 SUGGESTED_PLACES = 3
@@ -18,15 +20,31 @@ ROUND = (1.0, 2.0, 5.0)
 
 
 def targets(
-    curves: Sequence[Curve], planes: Sequence[Plane], slos: Sequence[Slo], at: Sequence[float], weights: Mapping[float, float]
+    curves: Sequence[Curve],
+    planes: Sequence[Plane],
+    slos: Sequence[Slo],
+    at: Sequence[float],
+    weights: Mapping[float | str, float],
 ) -> tuple[Target, ...]:
-    """SLOs first, then places by x. Without any asked for: the SLOs of the files and round places that all curves cover."""
+    """SLOs first, then places by x. Without any asked for: the SLOs of the files and round places that all curves cover.
+
+    What is weighted is asked for: numbers are places, texts are SLOs. Raises SloError for a text that is none.
+    """
     demanded = bool(slos or at or weights)
-    wanted = slos if demanded else _of_files(curves)
-    places = sorted({*at, *weights}) if demanded else round_places(planes)
-    found = [Target(name=slo.name, slo=slo, demanded=demanded) for slo in wanted]
-    found += [Target(name=f"{x:g}", x=x, weight=weights.get(x), demanded=demanded) for x in places]
+    weighted_slos = {_one_slo(text): weight for text, weight in weights.items() if isinstance(text, str)}
+    weighted_places = {x: weight for x, weight in weights.items() if not isinstance(x, str)}
+    wanted = list(dict.fromkeys([*slos, *weighted_slos])) if demanded else _of_files(curves)
+    places = sorted({*at, *weighted_places}) if demanded else round_places(planes)
+    found = [Target(name=slo.name, slo=slo, weight=weighted_slos.get(slo), demanded=demanded) for slo in wanted]
+    found += [Target(name=f"{x:g}", x=x, weight=weighted_places.get(x), demanded=demanded) for x in places]
     return tuple(_named_apart(found))
+
+
+def _one_slo(text: str) -> Slo:
+    found = parse(text)
+    if len(found) != 1:
+        raise SloError(f"weight of {text!r}: {len(found)} SLOs", "give each SLO a weight of its own")
+    return found[0]
 
 
 def _named_apart(found: Sequence[Target]) -> Iterator[Target]:

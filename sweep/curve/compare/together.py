@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from sweep.curve.compare import budget, fair, gain, judge, noise, plane, targets
+from sweep.curve.compare import demand, fair, gain, judge, noise, outlay, plane, targets
 from sweep.curve.compare.delivery import Delivery, at_x
 from sweep.curve.compare.goals import under
-from sweep.curve.compare.nouns import SCHEMA, Answer, Comparison, Difference, Gain, Ratio, Side, Target, Verdict
+from sweep.curve.compare.nouns import (
+    MEASURES,
+    SCHEMA,
+    Answer,
+    Comparison,
+    Difference,
+    Gain,
+    Measure,
+    Ratio,
+    Side,
+    Target,
+    Verdict,
+)
+from sweep.curve.compare.outlay import Offer
 from sweep.curve.compare.plane import Plane
+from sweep.curve.compare.sides import Given, basis, labels, paired, sides
 from sweep.curve.compare.versus import Pair, ratio_of
-from sweep.curve.cost import Price, accelerators, stated
-from sweep.errors import TrustError, UsageError
+from sweep.curve.cost import Price
+from sweep.errors import TrustError
 from sweep.model import Curve, Slo
 
 if TYPE_CHECKING:
@@ -32,10 +44,11 @@ def compare(
     *,
     slos: Sequence[Slo] = (),
     at: Sequence[float] = (),
-    weights: Mapping[float, float] | None = None,
+    weights: Mapping[float | str, float] | None = None,
     axis: str | None = None,
     prices: Mapping[str, Price] | None = None,
     counts: Mapping[str, int] | None = None,
+    powers: Mapping[str, float] | None = None,
     cost_ceiling: float | None = None,
     delta: float = judge.DELTA,
     seed: int = 0,
@@ -44,23 +57,21 @@ def compare(
 ) -> Comparison:
     """What each curve delivers at the buyer's targets, and how sure the differences are.
 
-    `at` and the keys of `weights` are in the axis' unit. `prices` and `counts` (accelerators) by label (A, B, …) or name of a
-    curve outweigh what the files state. Raises TrustError for an unfair comparison, unless `force`; UsageError.
+    `at` is in the axis' unit, and so are keys of `weights` that are numbers; the others are SLOs as `--slo` takes them. `prices`,
+    `counts` (accelerators) and `powers` (watts of one) by label (A, B, …) or name of a curve outweigh what the files state.
+    Raises TrustError for an unfair comparison, unless `force`; UsageError.
     """
     labelled = labels([each if isinstance(each, Curve) else each.curve for each in curves])
     taking_part = list(labelled.values())
-    sides = _sides(labelled, prices or {}, counts or {})
+    known = sides(labelled, Given(prices or {}, counts or {}, powers or {}))
     found = fair.differences(labelled)
     if not force:
         refuse(found)
     chosen = plane.axis_of(taking_part, axis)
     planes = {label: plane.plane(label, curve, chosen, seed=seed, draws=draws) for label, curve in labelled.items()}
     asked = targets.targets(taking_part, list(planes.values()), slos, at, weights or {})
-    basis = _basis(sides)
-    delivered = {target.name: {label: _deliver(each, target) for label, each in planes.items()} for target in asked}
-    priced = {
-        target.name: {side.label: budget.priced(side, delivered[target.name][side.label]) for side in sides} for target in asked
-    }
+    per = basis(known)
+    offers = {target.name: {side.label: _offer(side, planes[side.label], target) for side in known} for target in asked}
     return Comparison(
         schema=SCHEMA,
         axis=chosen.name,
@@ -68,29 +79,23 @@ def compare(
         x_label=chosen.x_label,
         y_label=chosen.y_label,
         rate_unit=labelled["A"].endpoint.rate_unit,
-        basis="accelerator" if basis else "system",
+        basis="accelerator" if per else "system",
         delta=delta,
         draws=draws,
         seed=seed,
-        paired=_paired(taking_part),
-        currency=budget.currency(sides),
-        sides=sides,
+        paired=paired(taking_part),
+        currency=outlay.currency(known),
+        sides=known,
         differences=found,
         answers=tuple(
-            Answer(target=target, served=tuple(priced[target.name][side.label].served for side in sides)) for target in asked
+            Answer(target=target, served=tuple(offers[target.name][label].served for label in labelled)) for target in asked
         ),
-        verdicts=_verdicts(asked, sides, priced, basis, delta),
-        gains=tuple(_gain(planes[a], planes[b], basis, delta) for a, b in combinations(labelled, 2)),
-        demand=budget.demand(asked, sides, priced),
-        within=tuple(budget.within(side, planes[side.label], cost_ceiling) for side in sides) if cost_ceiling else (),
+        verdicts=_verdicts(asked, known, offers, per, delta),
+        gains=tuple(_gain(planes[a], planes[b], per, delta) for a, b in combinations(labelled, 2)),
+        demand=demand.demand(asked, known, offers),
+        within=tuple(demand.within(side, planes[side.label], cost_ceiling) for side in known) if cost_ceiling else (),
         unknown_noise=tuple(label for label, each in planes.items() if each.vertices and each.moved is None),
     )
-
-
-def labels(curves: Sequence[Curve]) -> dict[str, Curve]:
-    if not 2 <= len(curves) <= len(ascii_uppercase):
-        raise UsageError(f"a comparison needs two curves or more, got {len(curves)}", "sweep compare A.curve.json B.curve.json")
-    return dict(zip(ascii_uppercase, curves, strict=False))
 
 
 def refuse(found: Sequence[Difference]) -> None:
@@ -111,103 +116,63 @@ def _shown(value: object) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value)[:200])
 
 
-def _sides(labelled: Mapping[str, Curve], prices: Mapping[str, Price], counts: Mapping[str, int]) -> tuple[Side, ...]:
-    by_name = {curve.name: label for label, curve in labelled.items()}
-    for name in (*prices, *counts):
-        if name not in labelled and name not in by_name:
-            raise UsageError(f"no curve is called {name}", f"curves are called {', '.join(labelled)} in the order of the files")
-    given = {by_name.get(name, name): price for name, price in prices.items()}
-    counted = {by_name.get(name, name): count for name, count in counts.items()}
-    made = []
-    for label, curve in labelled.items():
-        declared = stated(curve)
-        price = given.get(label, declared)
-        made.append(
-            Side(
-                label=label,
-                name=curve.name,
-                model=curve.endpoint.model,
-                url=curve.endpoint.url,
-                measured_at=curve.created_at,
-                digest=curve.digest,
-                accelerators=counted.get(label, accelerators(curve)),
-                runs=_runs(curve),
-                price_per_accelerator_hour=price.per_accelerator_hour,
-                price_per_million_output_tokens=price.per_million_output_tokens,
-                currency=price.currency or declared.currency,
-            )
-        )
-    return tuple(made)
-
-
-def _runs(curve: Curve) -> int:
-    levels = Counter(point.load.level for point in curve.points if not point.disqualified)
-    return min(levels.values(), default=0)
-
-
-def _basis(sides: Sequence[Side]) -> dict[str, float]:
-    """ln of the accelerators by label; empty unless all are counted."""
-    known = {side.label: math.log(side.accelerators) for side in sides if side.accelerators}
-    return known if len(known) == len(sides) else {}
-
-
-def _paired(curves: Sequence[Curve]) -> bool:
-    groups = {noise.pairing(curve) for curve in curves}
-    return len(groups) == 1 and None not in groups
-
-
-def _deliver(side: Plane, target: Target) -> Delivery:
-    return under(side, target.slo) if target.slo is not None else at_x(side, target.x or 0.0)
+def _offer(side: Side, on: Plane, target: Target) -> Offer:
+    delivery: Delivery = under(on, target.slo) if target.slo is not None else at_x(on, target.x or 0.0)
+    return outlay.offer(side, on.curve, delivery)
 
 
 def _verdicts(
     asked: Sequence[Target],
-    sides: Sequence[Side],
-    priced: Mapping[str, Mapping[str, budget.Priced]],
-    basis: Mapping[str, float],
+    known: Sequence[Side],
+    offers: Mapping[str, Mapping[str, Offer]],
+    per: Mapping[str, float],
     delta: float,
 ) -> tuple[Verdict, ...]:
-    """Throughput first, cost where both prices are known; each is a family of its own for Holm."""
+    """Throughput first, then cost and energy where both sides' are known; each is a family of its own for Holm."""
+    pairs = list(combinations([side.label for side in known], 2))
+    same_currency = outlay.currency(known) is not None
     made: list[Verdict] = []
-    pairs = list(combinations([side.label for side in sides], 2))
-    same_currency = budget.currency(sides) is not None
-    for of in ("throughput", "cost"):
-        found: list[tuple[str, str, str, Pair]] = []
-        for target in asked:
-            for a, b in pairs:
-                here = priced[target.name]
-                pair = (
-                    budget.throughputs(here[a], here[b], basis.get(a, 0.0) - basis.get(b, 0.0))
-                    if of == "throughput"
-                    else budget.costs(here[a], here[b])
-                )
-                if pair is not None and (of == "throughput" or same_currency):
-                    found.append((target.name, a, b, pair))
-        differs = judge.holm([pair.p_differs for *_, pair in found])
-        equivalent = judge.holm([pair.p_equivalent(delta) for *_, pair in found])
-        for (name, a, b, pair), p, q in zip(found, differs, equivalent, strict=True):
-            call = judge.call(pair.value, p, q, more_is_better=of == "throughput") if pair.draws is not None else "inconclusive"
-            decided = pair.draws is not None
-            made.append(
-                Verdict(
-                    target=name,
-                    of=of,
-                    a=a,
-                    b=b,
-                    call=call,
-                    ratio=ratio_of(pair),
-                    p_differs=p if decided else None,
-                    p_equivalent=q if decided else None,
-                )
-            )
+    for of in MEASURES:
+        if of == "cost" and not same_currency:
+            continue
+        found = [
+            (target.name, a, b, pair)
+            for target in asked
+            for a, b in pairs
+            if (pair := _pair(of, offers[target.name][a], offers[target.name][b], per)) is not None
+        ]
+        made += _judged(of, found, delta)
     return tuple(made)
 
 
-def _gain(a: Plane, b: Plane, basis: Mapping[str, float], delta: float) -> Gain:
+def _pair(of: Measure, a: Offer, b: Offer, per: Mapping[str, float]) -> Pair | None:
+    if of == "throughput":
+        return outlay.throughputs(a, b, per.get(a.served.label, 0.0) - per.get(b.served.label, 0.0))
+    return outlay.outlays(a, b, of)
+
+
+def _judged(of: Measure, found: Sequence[tuple[str, str, str, Pair]], delta: float) -> Iterator[Verdict]:
+    differs = judge.holm([pair.p_differs for *_, pair in found])
+    equivalent = judge.holm([pair.p_equivalent(delta) for *_, pair in found])
+    for (name, a, b, pair), p, q in zip(found, differs, equivalent, strict=True):
+        decided = pair.draws is not None
+        yield Verdict(
+            target=name,
+            of=of,
+            a=a,
+            b=b,
+            call=judge.call(pair.value, p, q, more_is_better=of == "throughput") if decided else "inconclusive",
+            ratio=ratio_of(pair),
+            p_differs=p if decided else None,
+            p_equivalent=q if decided else None,
+        )
+
+
+def _gain(a: Plane, b: Plane, counts: Mapping[str, float], delta: float) -> Gain:
     shared = plane.window((a, b)) if a.vertices and b.vertices else None
     if shared is None:
         return Gain(a=a.label, b=b.label, window=None, ratio=Ratio(value=None))
-    per = basis.get(a.label, 0.0) - basis.get(b.label, 0.0)
+    per = counts.get(a.label, 0.0) - counts.get(b.label, 0.0)
     value = float(gain.mean_ln_ratio(a.still, b.still)[0]) - per
     draws = None
     if a.moved is not None and b.moved is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sweep.curve.compare.nouns import Comparison, Ratio, Side, Target
 from sweep.model import Estimate
-from sweep.report import quantity
+from sweep.report import quantity, work
 
 MISSING = quantity.MISSING
 CALLS = {"better": "{a} better", "worse": "{b} better", "equivalent": "equivalent", "inconclusive": "undecided"}
@@ -53,6 +53,11 @@ def percent(share: float) -> str:
 def rate_unit(compared: Comparison) -> str:
     per = "/accelerator" if compared.basis == "accelerator" else ""
     return f"{_unit_in(compared.y_label)}{per}"
+
+
+def cost_head(compared: Comparison) -> str:
+    """`cost / M tok`."""
+    return f"cost / M {work.many(compared.rate_unit)}"
 
 
 def money(value: float | None, compared: Comparison) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sweep.curve.compare import fair
-from sweep.curve.compare.nouns import Answer, Comparison
+from sweep.curve.compare.nouns import Answer, Comparison, Side
 from sweep.model import Curve, Fact
-from sweep.report import quantity
+from sweep.report import quantity, work
 from sweep.report.compare import names, words
 from sweep.report.compare.names import MISSING
 from sweep.report.facts import UNSTATED, named
@@ -33,7 +33,7 @@ def sides(compared: Comparison) -> Table:
             names.short(side.model),
             side.measured_at[:10],
             MISSING if side.accelerators is None else f"{side.accelerators:,}",
-            _price(side.price_per_accelerator_hour, side.price_per_million_output_tokens, side.currency),
+            _price(side, compared),
         )
         for side in compared.sides
     )
@@ -45,7 +45,8 @@ def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = F
     if priced is None:
         priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
     unit = names.rate_unit(compared).replace("/accelerator", " per accelerator")
-    heads = ("cost / M tok",) if brief else ("cost / M tok", "95 %")
+    cost = names.cost_head(compared)
+    heads = (cost,) if brief else (cost, "95 %")
     head = ("target", "", unit, "95 %", "proven", *(heads if priced else ()), "at load" if brief else "how")
     rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced, brief)]
     note = (
@@ -76,6 +77,33 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) 
     return made
 
 
+def energies(compared: Comparison) -> Table | None:
+    """What a unit of work takes of energy, for each side at each target; None where no power is known."""
+    rows = []
+    for each in compared.answers:
+        for place, served in enumerate(each.served):
+            energy = served.energy
+            cells = [MISSING] * 5
+            if energy is not None:
+                cells = [
+                    quantity.significant(energy.per_token_j.value),
+                    names.estimate_span(energy.per_token_j),
+                    quantity.count(energy.tok_per_s_per_mw),
+                    quantity.watts(energy.power_w),
+                    energy.known,
+                ]
+            rows.append((names.target(each.target, compared) if place == 0 else "", served.label, *cells))
+    if all(row[-1] == MISSING for row in rows):
+        return None
+    one = work.one(compared.rate_unit)
+    head = ("target", "", f"J / {one}", "95 %", f"{compared.rate_unit} per MW", "power", "power is")
+    note = (
+        f"Power of the whole system over its {work.many(compared.rate_unit)} a second, under an SLO the good ones. Measured: of the accelerators, in the "
+        "windows of the loads. Declared: watts of one accelerator times their number, the same at every load; it counts what its author counted."
+    )
+    return Table("Energy at the targets", head, tuple(rows), 2, note)
+
+
 def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
     """One row for each pair of sides at each target; `brief` without p-values."""
     titles = {each.target.name: names.target(each.target, compared) for each in compared.answers}
@@ -98,7 +126,7 @@ def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
         said = title
     note = (
         f"Equivalent: surely within {names.percent(compared.delta)} (TOST). p-values are adjusted by Holm over all rows of a kind; "
-        "below 0.05 decides. Ratios of throughput: more is better; of cost: less is."
+        "below 0.05 decides. Ratios of throughput: more is better; of cost and energy: less is."
     )
     p_heads = () if brief else ("p differs", "p equivalent")
     head = ("target", "ratio of", "ratio", "95 %", "proven", *p_heads, "verdict")
@@ -180,6 +208,7 @@ def costs(compared: Comparison) -> Table | None:
                 names.money(cost.value if cost else None, compared),
                 names.estimate_span(cost),
                 quantity.percent(mix.unreachable_share if mix else None),
+                quantity.percent(mix.undecided_share if mix else None),
                 quantity.significant(best.x if best else None),
                 quantity.significant(best.measured_x if best else None),
             )
@@ -189,8 +218,12 @@ def costs(compared: Comparison) -> Table | None:
         if compared.within
         else "best under a ceiling"
     )
-    head = ("", "cost of the mix / M tok", "95 %", "of it out of reach", ceiling, "measured")
-    return Table("Cost", head, tuple(rows), 1, "The mix's cost is over what is in reach.")
+    head = ("", names.cost_head(compared), "95 %", "not served", "undecided", ceiling, "measured")
+    note = (
+        "Mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of reach, "
+        "or an SLO missed at every load. Undecided: too few requests to say."
+    )
+    return Table("Cost of your demand", head, tuple(rows), 1, note)
 
 
 def questions(curves: Sequence[Curve], compared: Comparison) -> list[Table]:
@@ -211,14 +244,16 @@ def _fact(key: str, fact: Fact) -> str:
 
 
 def all_of(compared: Comparison, curves: Sequence[Curve]) -> list[Table]:
-    made = [sides(compared), targets(compared), verdicts(compared), loads(compared), gains(compared), costs(compared)]
+    made = [sides(compared), targets(compared), verdicts(compared), loads(compared)]
+    made += [energies(compared), gains(compared), costs(compared)]
     return [table for table in (*made, *questions(curves, compared)) if table is not None and table.rows]
 
 
-def _price(hour: float | None, token: float | None, currency: str | None) -> str:
-    unit = f" {currency}" if currency else ""
-    if token is not None:
-        return f"{quantity.significant(token)}{unit} / M tok"
+def _price(side: Side, compared: Comparison) -> str:
+    unit = f" {side.currency}" if side.currency else ""
+    if side.price_per_million_output_tokens is not None:
+        return f"{quantity.significant(side.price_per_million_output_tokens)}{unit} / M {work.many(compared.rate_unit)}"
+    hour = side.price_per_accelerator_hour
     return MISSING if hour is None else f"{quantity.significant(hour)}{unit} / acc. h"
 
 

@@ -43,10 +43,10 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
             for line in lines:
                 yield Padding(Text(line), (0, 0, 0, 2))
             yield Text()
-    costs = tables.costs(compared)
-    if costs is not None:
-        yield _drawn(costs)
-        yield Text()
+    for table in (tables.costs(compared), tables.energies(compared)):
+        if table is not None:
+            yield _drawn(table)
+            yield Text()
     yield Text("The four questions", style="bold")
     for table in tables.questions(curves, compared):
         if table.rows:

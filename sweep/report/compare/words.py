@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Served, Verdict
-from sweep.report import quantity
+from sweep.report import quantity, work
 from sweep.report.compare import names
 
 UNDECIDED, EQUAL, NOBODY = "undecided", "equal", "nobody"
@@ -52,7 +52,11 @@ def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: 
 
 def _by_how_much(compared: Comparison, of: Measure, label: str) -> str:
     """`, 0.70 to 0.75× the cost per token`: over the targets where this side wins, against its closest rival there."""
-    what = "cost per token" if of == "cost" else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
+    what = (
+        f"cost per {work.spelled(compared.rate_unit)}"
+        if of == "cost"
+        else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
+    )
     led = {each.target.name for each in compared.answers if standing_out(compared, each, of) == (label,)}
     closest: dict[str, float] = {}
     for verdict in compared.verdicts:
@@ -124,7 +128,7 @@ def _at(compared: Comparison, each: Answer) -> str:
 
 
 def _pair(verdict: Verdict) -> str:
-    return f"{'cost of ' if verdict.of == 'cost' else ''}{verdict.a}/{verdict.b}"
+    return f"{'' if verdict.of == 'throughput' else f'{verdict.of} of '}{verdict.a}/{verdict.b}"
 
 
 def delivered(served: Served, per: float, compared: Comparison) -> str:
