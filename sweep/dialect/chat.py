@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, wire
+from sweep.dialect import Frame, Traits, openai, simulated, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
@@ -152,17 +152,10 @@ def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     if not request.messages:
         raise ValueError("messages must hold at least one message")
-    ask = openai.sim_ask(request, "\n".join(_text(message) for message in request.messages), DEFAULT_OSL)
+    ask = openai.sim_ask(request, "\n".join(simulated.text(message.content) for message in request.messages), DEFAULT_OSL)
     parts = [part for message in request.messages if isinstance(message.content, list) for part in message.content]
     pictures = sum(_picture_tokens(part.image_url.url or "") for part in parts if part.image_url is not None)
     return msgspec.structs.replace(ask, media_tokens=pictures) if pictures else ask
-
-
-def _text(message: Message) -> str:
-    content = message.content
-    if not isinstance(content, list):
-        return content or ""
-    return "\n".join(part.text for part in content if part.text is not None)
 
 
 def _picture_tokens(url: str) -> int:
@@ -187,11 +180,8 @@ def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
-    choice = {"index": 0, "delta": {}, "finish_reason": finish}
-    frames: list[Frame] = [(None, openai.reply(_CHUNK, reply_id, model, [choice], None))]
-    if usage is not None:
-        frames.append((None, openai.reply(_CHUNK, reply_id, model, [], usage)))
-    return [*frames, (None, wire.DONE_DATA)]
+    last = {"index": 0, "delta": {}, "finish_reason": finish}
+    return openai.closing(_CHUNK, reply_id, model, last, usage)
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:

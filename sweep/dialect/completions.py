@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, wire
+from sweep.dialect import Frame, Traits, openai, simulated, wire
 from sweep.dialect.openai import WireRequest, WireUsage
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
@@ -89,8 +89,7 @@ def _text(prompt: str | int | list[Any]) -> str:
     return prompt if isinstance(prompt, str) else str(prompt) if isinstance(prompt, int) else " ".join(map(_text, prompt))
 
 
-def opening(reply_id: str, model: str) -> list[Frame]:
-    return []
+opening = simulated.no_opening
 
 
 def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
@@ -101,11 +100,8 @@ def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
-    choice = {"index": 0, "text": "", "logprobs": None, "finish_reason": finish}
-    frames: list[Frame] = [(None, openai.reply(_KIND, reply_id, model, [choice], None))]
-    if usage is not None:
-        frames.append((None, openai.reply(_KIND, reply_id, model, [], usage)))
-    return [*frames, (None, wire.DONE_DATA)]
+    last = {"index": 0, "text": "", "logprobs": None, "finish_reason": finish}
+    return openai.closing(_KIND, reply_id, model, last, usage)
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, wire
+from sweep.dialect import Frame, Traits, simulated, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
@@ -140,12 +140,10 @@ def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     if not request.messages:
         raise ValueError("messages must hold at least one message")
-    if request.max_tokens is None or request.max_tokens < 1:
-        raise ValueError("max_tokens must be at least 1")
-    texts = [_text(request.system), *(_text(message.content) for message in request.messages)]
+    texts = [simulated.text(request.system), *(simulated.text(message.content) for message in request.messages)]
     return SimAsk(
         prompt="\n".join(filter(None, texts)),
-        osl=request.max_tokens,
+        osl=simulated.length(request.max_tokens, 0, "max_tokens"),
         model=request.model,
         stream=bool(request.stream),
         include_usage=True,
@@ -153,30 +151,26 @@ def read(body: bytes) -> SimAsk:
     )
 
 
-def _text(content: str | list[Block] | None) -> str:
-    return content or "" if not isinstance(content, list) else "\n".join(block.text or "" for block in content)
-
-
 def opening(reply_id: str, model: str) -> list[Frame]:
     message = _message(reply_id, model, [], None, Usage())
     return [
-        _frame("message_start", message=message),
-        _frame("content_block_start", index=0, content_block={"type": "text", "text": ""}),
+        simulated.named("message_start", message=message),
+        simulated.named("content_block_start", index=0, content_block={"type": "text", "text": ""}),
     ]
 
 
 def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """This API has neither usage nor ids in its deltas; reasoning stands in the one block that `opening` began."""
     delta = {"type": "thinking_delta", "thinking": said.text} if said.reasoning else {"type": "text_delta", "text": said.text}
-    return _frame("content_block_delta", index=0, delta=delta)
+    return simulated.named("content_block_delta", index=0, delta=delta)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
     delta = {"stop_reason": _STOP_REASON.get(finish, finish), "stop_sequence": None}
     return [
-        _frame("content_block_stop", index=0),
-        _frame("message_delta", delta=delta, **({} if usage is None else {"usage": _usage_json(usage)})),
-        _frame("message_stop"),
+        simulated.named("content_block_stop", index=0),
+        simulated.named("message_delta", delta=delta, **({} if usage is None else {"usage": _usage_json(usage)})),
+        simulated.named("message_stop"),
     ]
 
 
@@ -187,10 +181,6 @@ def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> by
 def failure(message: str, code: int) -> bytes:
     kind = "invalid_request_error" if code < 500 else "api_error"
     return wire.encode_json({"type": "error", "error": {"type": kind, "message": message}})
-
-
-def _frame(kind: str, **fields: Any) -> Frame:
-    return kind, wire.encode_json({"type": kind, **fields})
 
 
 def _message(reply_id: str, model: str, content: list[dict[str, str]], finish: str | None, usage: Usage) -> dict[str, Any]:

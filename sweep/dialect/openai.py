@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sweep.dialect import fault
-from sweep.dialect.wire import Wire, encode_json, event_of, extensions
+from sweep.dialect import Frame, fault, simulated, wire
+from sweep.dialect.wire import Details, Wire, encode_json, event_of, extensions
 from sweep.model import Ask, Event, SimAsk, Usage
 
 # --- the client's side -------------------------------------------------------------------------------------------
-
-
-class PromptDetails(Wire, gc=False):
-    cached_tokens: int | None = None
-
-
-class CompletionDetails(Wire, gc=False):
-    reasoning_tokens: int | None = None
 
 
 class WireUsage(Wire, gc=False):
@@ -25,22 +17,16 @@ class WireUsage(Wire, gc=False):
     completion_tokens: int | None = None
     total_tokens: int | None = None
     reasoning_tokens: int | None = None
-    prompt_tokens_details: PromptDetails | None = None
-    completion_tokens_details: CompletionDetails | None = None
+    prompt_tokens_details: Details | None = None
+    completion_tokens_details: Details | None = None
 
 
-def usage_of(wire: WireUsage | None) -> Usage | None:
-    """The noun for a usage object; None when it holds no count."""
-    if wire is None or (wire.prompt_tokens is None and wire.completion_tokens is None):
+def usage_of(told: WireUsage | None) -> Usage | None:
+    if told is None:
         return None
-    prompt, completion = wire.prompt_tokens_details, wire.completion_tokens_details
-    reasoning = completion.reasoning_tokens if completion else None
-    return Usage(
-        prompt_tokens=wire.prompt_tokens,
-        completion_tokens=wire.completion_tokens,
-        reasoning_tokens=wire.reasoning_tokens if reasoning is None else reasoning,
-        cached_tokens=prompt.cached_tokens if prompt else None,
-    )
+    read, made = told.prompt_tokens_details or Details(), told.completion_tokens_details or Details()
+    reasoning = told.reasoning_tokens if made.reasoning_tokens is None else made.reasoning_tokens
+    return wire.usage_of(told.prompt_tokens, told.completion_tokens, read.cached_tokens, reasoning)
 
 
 def choiceless(data: bytes, usage: WireUsage | None, error: Any) -> Event:
@@ -83,13 +69,11 @@ class WireRequest(Wire, gc=False):
 
 def sim_ask(request: WireRequest, prompt: str, default_osl: int) -> SimAsk:
     """The noun for a request. ValueError when it asks for no tokens."""
-    osl = request.max_completion_tokens if request.max_tokens is None else request.max_tokens
-    if osl is not None and osl < 1:
-        raise ValueError("max_tokens must be at least 1")
+    asked = request.max_completion_tokens if request.max_tokens is None else request.max_tokens
     shown = request.stream_options or StreamOptions()
     return SimAsk(
         prompt=prompt,
-        osl=default_osl if osl is None else osl,
+        osl=simulated.length(asked, default_osl, "max_tokens"),
         model=request.model,
         stream=bool(request.stream),
         include_usage=bool(shown.include_usage),
@@ -99,22 +83,18 @@ def sim_ask(request: WireRequest, prompt: str, default_osl: int) -> SimAsk:
     )
 
 
-def usage_json(usage: Usage) -> dict[str, Any]:
-    prompt, completion = usage.prompt_tokens or 0, usage.completion_tokens or 0
-    told: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    if usage.cached_tokens is not None:
-        told["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        told["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return told
-
-
 def reply(kind: str, reply_id: str, model: str, choices: list[Mapping[str, Any]], usage: Usage | None) -> bytes:
     """One JSON object of the API. `created` is 0: the simulator's replies do not depend on the date."""
     body: dict[str, Any] = {"id": reply_id, "object": kind, "created": 0, "model": model, "choices": choices}
     if usage is not None:
-        body["usage"] = usage_json(usage)
+        body["usage"] = simulated.usage_json(usage)
     return encode_json(body)
+
+
+def closing(kind: str, reply_id: str, model: str, last: Mapping[str, Any], usage: Usage | None) -> list[Frame]:
+    """The choice that tells why the answer ends, usage where it was asked for, the end mark."""
+    datas = [reply(kind, reply_id, model, [last], None), *([] if usage is None else [reply(kind, reply_id, model, [], usage)])]
+    return [(None, data) for data in (*datas, wire.DONE_DATA)]
 
 
 def placeholder_ids(tokens: int, asked: bool) -> dict[str, list[int]]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, wire
-from sweep.dialect.wire import Wire
+from sweep.dialect import Frame, Traits, openai, simulated, wire
+from sweep.dialect.wire import Details, Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "responses"
@@ -20,19 +20,11 @@ _ENDS = frozenset({"response.completed", "response.incomplete", *(f"response.{st
 _FINISH = {"max_output_tokens": "length"}
 
 
-class InputDetails(Wire, gc=False):
-    cached_tokens: int | None = None
-
-
-class OutputDetails(Wire, gc=False):
-    reasoning_tokens: int | None = None
-
-
 class WireUsage(Wire, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
-    input_tokens_details: InputDetails | None = None
-    output_tokens_details: OutputDetails | None = None
+    input_tokens_details: Details | None = None
+    output_tokens_details: Details | None = None
 
 
 class Incomplete(Wire, gc=False):
@@ -119,14 +111,10 @@ def _says(item: Item) -> bool:
 
 
 def _usage(told: WireUsage | None) -> Usage | None:
-    if told is None or (told.input_tokens is None and told.output_tokens is None):
+    if told is None:
         return None
-    return Usage(
-        prompt_tokens=told.input_tokens,
-        completion_tokens=told.output_tokens,
-        reasoning_tokens=told.output_tokens_details.reasoning_tokens if told.output_tokens_details else None,
-        cached_tokens=told.input_tokens_details.cached_tokens if told.input_tokens_details else None,
-    )
+    read, made = told.input_tokens_details or Details(), told.output_tokens_details or Details()
+    return wire.usage_of(told.input_tokens, told.output_tokens, read.cached_tokens, made.reasoning_tokens)
 
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
@@ -152,13 +140,10 @@ def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     if not request.input:
         raise ValueError("input must not be empty")
-    osl = DEFAULT_OSL if request.max_output_tokens is None else request.max_output_tokens
-    if osl < 1:
-        raise ValueError("max_output_tokens must be at least 1")
-    items = [request.input] if isinstance(request.input, str) else [_text(item.content) for item in request.input]
+    items = [request.input] if isinstance(request.input, str) else [simulated.text(item.content) for item in request.input]
     return SimAsk(
         prompt="\n".join(filter(None, [request.instructions, *items])),
-        osl=osl,
+        osl=simulated.length(request.max_output_tokens, DEFAULT_OSL, "max_output_tokens"),
         model=request.model,
         stream=bool(request.stream),
         include_usage=True,
@@ -166,28 +151,26 @@ def read(body: bytes) -> SimAsk:
     )
 
 
-def _text(content: str | list[Part] | None) -> str:
-    return content or "" if not isinstance(content, list) else "\n".join(part.text or "" for part in content)
-
-
 def opening(reply_id: str, model: str) -> list[Frame]:
     item = {"id": f"msg-{reply_id}", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
     return [
-        _frame("response.created", response=_response(reply_id, model, [], None, None)),
-        _frame("response.output_item.added", output_index=0, item=item),
-        _frame("response.content_part.added", output_index=0, content_index=0, part={"type": "output_text", "text": ""}),
+        simulated.named("response.created", response=_response(reply_id, model, [], None, None)),
+        simulated.named("response.output_item.added", output_index=0, item=item),
+        simulated.named(
+            "response.content_part.added", output_index=0, content_index=0, part={"type": "output_text", "text": ""}
+        ),
     ]
 
 
 def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:
     """This API has neither usage nor ids in its deltas."""
     kind = "response.reasoning_text.delta" if said.reasoning else "response.output_text.delta"
-    return _frame(kind, item_id=f"msg-{reply_id}", output_index=0, content_index=0, delta=said.text)
+    return simulated.named(kind, item_id=f"msg-{reply_id}", output_index=0, content_index=0, delta=said.text)
 
 
 def closing(reply_id: str, model: str, finish: str, usage: Usage | None) -> list[Frame]:
     kind = "response.incomplete" if finish == "length" else "response.completed"
-    return [_frame(kind, response=_response(reply_id, model, [], finish, usage))]
+    return [simulated.named(kind, response=_response(reply_id, model, [], finish, usage))]
 
 
 def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> bytes:
@@ -195,10 +178,6 @@ def whole(reply_id: str, model: str, text: str, finish: str, usage: Usage) -> by
 
 
 failure = openai.failure
-
-
-def _frame(kind: str, **fields: Any) -> Frame:
-    return kind, wire.encode_json({"type": kind, **fields})
 
 
 def _response(
@@ -214,15 +193,5 @@ def _response(
         "output": [{"type": "message", "role": "assistant", "content": content}] if content else [],
         "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
         "error": None,
-        "usage": None if usage is None else _usage_json(usage),
+        "usage": None if usage is None else simulated.usage_json(usage, "input", "output"),
     }
-
-
-def _usage_json(usage: Usage) -> dict[str, Any]:
-    prompt, completion = usage.prompt_tokens or 0, usage.completion_tokens or 0
-    told: dict[str, Any] = {"input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion}
-    if usage.cached_tokens is not None:
-        told["input_tokens_details"] = {"cached_tokens": usage.cached_tokens}
-    if usage.reasoning_tokens is not None:
-        told["output_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return told

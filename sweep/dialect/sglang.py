@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, wire
+from sweep.dialect import Frame, Traits, openai, simulated, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
@@ -63,14 +63,7 @@ decode_whole = decode
 
 
 def _usage(meta: Meta) -> Usage | None:
-    if meta.prompt_tokens is None and meta.completion_tokens is None:
-        return None
-    return Usage(
-        prompt_tokens=meta.prompt_tokens,
-        completion_tokens=meta.completion_tokens,
-        reasoning_tokens=meta.reasoning_tokens,
-        cached_tokens=meta.cached_tokens,
-    )
+    return wire.usage_of(meta.prompt_tokens, meta.completion_tokens, meta.cached_tokens, meta.reasoning_tokens)
 
 
 # --- the simulated endpoint's side -------------------------------------------------------------------------------
@@ -94,14 +87,11 @@ _decode_request = msgspec.json.Decoder(Request).decode
 def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     sampling = request.sampling_params or Sampling()
-    osl = DEFAULT_OSL if sampling.max_new_tokens is None else sampling.max_new_tokens
     if not request.text:
         raise ValueError("text must not be empty")
-    if osl < 1:
-        raise ValueError("max_new_tokens must be at least 1")
     return SimAsk(
         prompt=request.text,
-        osl=osl,
+        osl=simulated.length(sampling.max_new_tokens, DEFAULT_OSL, "max_new_tokens"),
         model=request.model,
         stream=bool(request.stream),
         include_usage=True,
@@ -110,8 +100,7 @@ def read(body: bytes) -> SimAsk:
     )
 
 
-def opening(reply_id: str, model: str) -> list[Frame]:
-    return []
+opening = simulated.no_opening
 
 
 def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:

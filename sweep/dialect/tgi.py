@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from sweep.dialect import Frame, Traits, openai, wire
+from sweep.dialect import Frame, Traits, openai, simulated, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
@@ -63,9 +63,7 @@ def _event(said: Data, data: bytes, token: bool) -> Event:
     if said.error is not None or (said.details is None and not token):
         return openai.choiceless(data, None, said.error and msgspec.json.decode(data))
     details = said.details or Details()
-    usage = None
-    if details.input_length is not None or details.generated_tokens is not None:
-        usage = Usage(prompt_tokens=details.input_length, completion_tokens=details.generated_tokens)
+    usage = wire.usage_of(details.input_length, details.generated_tokens)
     reason = details.finish_reason
     return wire.event_of(token, token, usage=usage, finish=FINISH.get(reason, reason) if reason else None)
 
@@ -89,18 +87,14 @@ _decode_request = msgspec.json.Decoder(Request).decode
 
 def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
-    asked = (request.parameters or Parameters()).max_new_tokens
     if not request.inputs:
         raise ValueError("inputs must not be empty")
-    if asked is not None and asked < 1:
-        raise ValueError("max_new_tokens must be at least 1")
-    osl = DEFAULT_OSL if asked is None else asked
+    osl = simulated.length((request.parameters or Parameters()).max_new_tokens, DEFAULT_OSL, "max_new_tokens")
     stream = request.stream is not False
     return SimAsk(prompt=request.inputs, osl=osl, model=request.model, stream=stream, include_usage=True)
 
 
-def opening(reply_id: str, model: str) -> list[Frame]:
-    return []
+opening = simulated.no_opening
 
 
 def chunk(reply_id: str, model: str, said: SimChunk) -> Frame:

@@ -30,6 +30,13 @@ class Wire(msgspec.Struct, gc=False):
     """Base of what is read off the wire: every field may be absent or null, unknown fields are skipped."""
 
 
+class Details(Wire, gc=False):
+    """Of either side's count in a usage."""
+
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
 def event_of(
     token: bool = False,
     answer: bool = False,
@@ -56,6 +63,15 @@ def event_of(
         error=None if error is None else fault.describe(error),
         done=done,
     )
+
+
+def usage_of(
+    prompt: int | None, completion: int | None, cached: int | None = None, reasoning: int | None = None
+) -> Usage | None:
+    """The noun for a server's counts; None where it told neither of the first two."""
+    if prompt is None and completion is None:
+        return None
+    return Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached, reasoning_tokens=reasoning)
 
 
 def parse(decode: Callable[[bytes], T], data: bytes) -> T | Event:
