@@ -10,7 +10,7 @@ from sweep.curve.setup import pooled_lengths
 from sweep.model import Curve
 
 LENGTH_TOLERANCE = 0.05
-OBSERVED_TOKENS = {"usage", "continuous_usage", "token_ids", "tokenizer"}
+OBSERVED_TOKENS = {"usage", "continuous_usage", "token_ids", "tokenize", "tokenizer"}
 
 
 def differences(a: Curve, b: Curve) -> dict[str, tuple[Any, Any]]:

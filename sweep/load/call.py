@@ -42,6 +42,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     error: str | None
     chunk_ns: bytes
     chunk_tokens: bytes
+    text: str | None = None  # of an answer whose tokens nobody counted
 
 
 class Call:
@@ -130,6 +131,7 @@ class Call:
             self.error,
             chunk_ns.tobytes(),
             chunk_tokens.tobytes(),
+            meter.text() if self.outcome is Outcome.OK else None,
         )
 
     def judge_length(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from sweep import dialect as dialects
 from sweep.load import said
-from sweep.load.client import Target, open_session
+from sweep.load.client import Target, body_of, open_session
 from sweep.model import Ask, Endpoint
 
 PROMPTS = (
@@ -54,12 +54,8 @@ class Canary:
         async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
             if response.status != 200 or response.content_type != "application/json":
                 return None
-            told = bytearray()
-            while part := await response.content.read(MAX_BYTES):
-                told += part
-                if len(told) > MAX_BYTES:
-                    return None
-            return said.text_of(bytes(told)) if b"choices" in told else None
+            told = await body_of(response, MAX_BYTES)
+            return said.text_of(told) if told and b"choices" in told else None
 
 
 def canary(target: Target, endpoint: Endpoint, run_id: str) -> Canary | None:

@@ -177,3 +177,13 @@ def open_session(target: Target) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None),
         proxy=proxy_for(target),
     )
+
+
+async def body_of(response: aiohttp.ClientResponse, most: int) -> bytes | None:
+    """A body of at most so many bytes; of a longer one nothing, and no more of it is read."""
+    body = bytearray()
+    while part := await response.content.read(most + 1 - len(body)):
+        body += part
+        if len(body) > most:
+            return None
+    return bytes(body)

@@ -18,8 +18,9 @@ from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target, target_from
 from sweep.load.descriptors import raise_limit
 from sweep.load.health import merged
+from sweep.load.recount import Texts, recounted
 from sweep.load.roll import Roll
-from sweep.load.shard import Order, Report, Shard, joined, records_of
+from sweep.load.shard import Order, Report, Shard, joined, records_of, rows_of
 from sweep.load.sizing import calibrate, cores, require_room, workers_for, workers_to_hold
 from sweep.model import Cell, Endpoint, Health, Outcome, Plan, TokenSource
 from sweep.plan.arrival import OPEN
@@ -66,12 +67,15 @@ class _Worker:
 class Running:
     """A cell under way. Iterate over its batches until the last one, which carries its health."""
 
+    target: Target
+    endpoint: Endpoint
     workers: dict[int, _Worker]
     columns: dict[str, int]
     begin_ns: int
     sustained: float | None = None  # events/s that a worker can take
     busy: set[int] = field(default_factory=set)
     lost: int = 0  # workers that died
+    texts: Texts = field(default_factory=Texts)
 
     def finish(self, end_ns: int) -> None:
         """Keep the load on until all that was sent (open loop: planned) before `end_ns` has ended, then cut the rest."""
@@ -92,6 +96,10 @@ class Running:
             self.workers[number].process.kill()
             self.workers[number].process.wait()
         self.busy.clear()
+
+    def recounted(self, records: Records) -> Records:
+        """All its records, once it is over: answers that nobody counted are counted by a tokenizer, where there is one."""
+        return recounted(records, self.texts.kept, self.target, self.endpoint)
 
     def __iter__(self) -> Iterator[Batch]:
         while self.busy:
@@ -119,9 +127,11 @@ class Running:
             self.lost += 1
         else:
             columns = {**self.columns, "worker": number}
-            done = joined(worker.open, records_of(report.done, **columns))
+            ended = rows_of(report.done)
+            self.texts.keep(ended)
+            done = joined(worker.open, records_of(ended, **columns))
             # What ended while the worker was telling is told as open once more: its outcome belongs to the next report.
-            still = records_of(report.open, **columns)
+            still = records_of(rows_of(report.open), **columns)
             worker.open = joined(worker.open, still.replace(outcome=np.full(len(still), None, object)))
             worker.ended += len(done)
             worker.events += int(done["chunks"].sum())
@@ -236,6 +246,8 @@ class Fleet:
                 worker.order(Order(command="measure", shard=shard))
                 busy.add(number)
         self._running = Running(
+            self._target,
+            endpoint,
             {number: self._workers[number] for number in busy},
             {"cell": cell.index, "repeat": cell.repeat},
             begin_ns,

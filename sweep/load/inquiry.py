@@ -16,7 +16,7 @@ import msgspec
 from sweep.dialect import Dialect
 from sweep.load.call import Call
 from sweep.load.caller import Caller
-from sweep.load.client import Target, open_session, proxy_for
+from sweep.load.client import Target, body_of, open_session, proxy_for
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
@@ -136,10 +136,7 @@ class Inquiry:
             self.server = response.headers.get("Server") or self.server
             if 300 <= response.status < 400:
                 return response.status, "", response.headers.get("Location", "").partition("?")[0].encode()
-            body = bytearray()
-            while len(body) < MAX_BYTES and (part := await response.content.read(MAX_BYTES - len(body))):
-                body += part
-            return response.status, response.content_type, bytes(body)
+            return response.status, response.content_type, await body_of(response, MAX_BYTES) or b""
 
     async def look_up(self, url: str, post: dict[str, Any] | None = None) -> dict[str, Any]:
         """A JSON object the server may or may not offer; empty when it does not, or when enough was asked."""

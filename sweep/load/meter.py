@@ -6,11 +6,10 @@ from array import array
 
 from sweep.dialect import Dialect
 from sweep.dialect.sse import Splitter
-from sweep.load import said
 from sweep.load.look import Reads
+from sweep.load.said import DIALECTS, Said
 from sweep.load.shape import Shape
 from sweep.model import Event, Outcome, TokenSource, Usage
-from sweep.load.tokenizer import Encode
 
 MAX_EVENT_BYTES = 3 << 20
 MAX_CHUNKS = 500_000  # 16 bytes each; a stream beyond it does not end
@@ -24,18 +23,15 @@ class Meter:
     """
 
     __slots__ = (
-        "_count", "_counted", "_decode", "_held", "_shape", "_splitter", "_text", "_text_chars", "_text_tokens", "answer_ns", "chunk_ns", "chunk_tokens", "chunks_taken",
-        "done", "error", "failed", "finish", "first_ns", "first_tokens", "ids", "last_ns", "per_read_max", "prelude_ns", "reads",
-        "source", "tokens_taken", "usage",
+        "_counted", "_decode", "_held", "_said", "_shape", "_splitter", "answer_ns", "chunk_ns", "chunk_tokens", "chunks_taken", "done",
+        "error", "failed", "finish", "first_ns", "first_tokens", "ids", "last_ns", "per_read_max", "prelude_ns", "reads", "source",
+        "tokens_taken", "usage",
     )  # fmt: skip
 
-    def __init__(self, dialect: Dialect, reads: Reads, encode: Encode | None = None) -> None:
-        """`reads` counts the reads of all meters that share it; `count` is for answers that nobody else counts."""
+    def __init__(self, dialect: Dialect, reads: Reads, keeps_text: bool = False) -> None:
+        """`reads` counts the reads of all meters that share it; `keeps_text` is for answers that the server does not count."""
         self._decode = dialect.decode
-        self._count = count if dialect.NAME in said.DIALECTS else None
-        self._text: list[str] = []  # of the answer, where it may have to be counted
-        self._text_chars = 0
-        self._text_tokens: int | None = None
+        self._said = Said() if keeps_text and dialect.NAME in DIALECTS else None
         self._splitter = Splitter(MAX_EVENT_BYTES)
         self._shape = Shape()
         self._held = 0  # bytes of an event that is not complete
@@ -73,7 +69,7 @@ class Meter:
         if self.done or self.failed is not None:
             return
         before = len(self.chunk_ns)
-        answers = self._shape.single(data) if not self._held and self._count is None else None
+        answers = self._shape.single(data) if not self._held and self._said is None else None
         if answers is not None:
             self.chunk_ns.append(at_ns)
             self.chunk_tokens.append(1)
@@ -129,7 +125,7 @@ class Meter:
         for payload in events:
             if self.failed is not None or self.done:
                 return
-            answers = self._shape.event(payload) if self._count is None else None
+            answers = self._shape.event(payload) if self._said is None else None
             if answers is not None:
                 self.chunk_ns.append(at_ns)
                 self.chunk_tokens.append(1)
@@ -142,17 +138,10 @@ class Meter:
                 self.fail(Outcome.MALFORMED, str(error))
                 return
             self._take(event, at_ns)
-            if event.token and self._count is not None:
-                self._keep(said.text_of(payload))
+            if self._said is not None:
+                self._said.add(payload)
             elif event.token and self._counted is None:
                 self._shape.learn(payload, event)
-
-    def _keep(self, text: str) -> None:
-        """Holds the text until the answer is whole; one too long to be held has its chunks counted instead."""
-        self._text.append(text)
-        self._text_chars += len(text)
-        if self._text_chars > said.MAX_CHARS:
-            self._count, self._text = None, []
 
     def _take(self, event: Event, at_ns: int) -> None:
         if event.error is not None:
@@ -206,13 +195,14 @@ class Meter:
         usage = self.usage.completion_tokens if self.usage is not None else None
         if usage is not None and (self.done or self.finish or not self.chunks):
             return usage, TokenSource.USAGE
-        if usage is None and self.source is TokenSource.CHUNKS and self._count is not None and (self.done or self.finish):
-            if self._text:
-                self._text_tokens, self._text = self._count("".join(self._text)), []
-            if self._text_tokens is not None:
-                return self._text_tokens, TokenSource.TOKENIZER
         counted = self.tokens_taken + sum(self.chunk_tokens)
         return (counted, self.source) if counted else (None, TokenSource.UNKNOWN)
+
+    def text(self) -> str | None:
+        """A whole answer whose tokens only a tokenizer can tell; None where they are counted, or where it is not kept."""
+        if self._said is None or self.tokens()[1] is not TokenSource.CHUNKS or not (self.done or self.finish):
+            return None
+        return self._said.text()
 
     def take(self) -> tuple[array[int], array[int]]:
         """(times in ns, tokens) of the chunks since the last `take`."""

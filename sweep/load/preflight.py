@@ -18,12 +18,12 @@ import msgspec
 
 from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
-from sweep.load import identity, refusal
+from sweep.load import identity, refusal, tokenize
 from sweep.load.client import Target, proxy_for, without_credentials
 from sweep.load.inquiry import Inquiry, Reply, json_of
+from sweep.load.tokenizer import encoder
 from sweep.model import Calibration, Endpoint, Images, Outcome, TokenSource
 from sweep.prompt.text import compose
-from sweep.prompt.tokenizer import counter
 from sweep.prompt.tokens import calibrate
 
 WORDS = (24, 280)
@@ -167,23 +167,17 @@ class _Preflight:
         return found if found.source == "assumed" else msgspec.structs.replace(found, source="tokenizer")
 
     async def _tokenized(self, words: int) -> int | None:
-        """Tokens of such a prompt by the tokenizer given, else by /tokenize, as vLLM, SGLang and llama.cpp offer it.
-
-        A chat template is not counted.
-        """
+        """Tokens of such a prompt by /tokenize, else by the tokenizer given. A chat template is not counted."""
         asking = self.inquiry
         if "text" not in asking.dialect.TRAITS.inputs or not asking.dialect.TRAITS.streams:
             return None
         prompt = compose(asking.text, words, asking.seed, asking.requests, asking.nonce)
-        if asking.target.tokenizer is not None:
-            return counter(asking.target.tokenizer)(prompt)
-        said = await asking.look_up(
-            f"{asking.target.root}/tokenize", {"model": self.model, "prompt": prompt, "content": prompt}
-        )
-        count, listed = said.get("count"), said.get("tokens")
-        found = count if isinstance(count, int) else len(listed) if isinstance(listed, list) else None
-        self.facts["tokenize"] = found is not None
-        return found
+        said = await asking.look_up(f"{asking.target.root}{tokenize.PATH}", tokenize.question(self.model, prompt))
+        count = tokenize.count_of(said)
+        self.facts["tokenize"] = count is not None
+        if count is None and asking.target.tokenizer is not None:
+            return len(encoder(asking.target.tokenizer)(prompt))
+        return count
 
     # --- what is in a chunk ----------------------------------------------------------------------------------
 

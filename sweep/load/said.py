@@ -8,7 +8,26 @@ import msgspec
 
 KEYS = ("content", "text", "reasoning", "reasoning_content", "refusal", "arguments")
 DIALECTS = ("chat", "completions")  # their events bring text in these fields, and never the same text twice
-MAX_CHARS = 1 << 20
+MAX_BYTES = 1 << 20
+
+
+class Said:
+    """An answer's text as it comes, until it is whole; one too long to be held is let go."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self) -> None:
+        self._text: bytearray | None = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """Takes what an event's data says."""
+        if self._text is not None:
+            self._text += text_of(data).encode("utf-8", "replace")
+            if len(self._text) > MAX_BYTES:
+                self._text = None
+
+    def text(self) -> str | None:
+        return self._text.decode() if self._text else None
 
 
 def text_of(data: bytes) -> str:

@@ -53,8 +53,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 _rows = msgspec.msgpack.Decoder(list[Row]).decode
 
 
-def records_of(slices: list[bytes], **columns: int) -> Records:
-    """What a report tells, as records; `columns` are the same in every row."""
+def rows_of(slices: list[bytes]) -> list[Row]:
+    """What a report tells."""
+    return [row for part in slices for row in _rows(part)]
+
+
+def records_of(rows: list[Row], **columns: int) -> Records:
+    """As records; `columns` are the same in every row."""
     return from_rows(
         {
             **columns,
@@ -62,8 +67,7 @@ def records_of(slices: list[bytes], **columns: int) -> Records:
             "chunk_ns": np.frombuffer(row.chunk_ns, np.int64),
             "chunk_tokens": np.frombuffer(row.chunk_tokens, np.int64),
         }
-        for part in slices
-        for row in _rows(part)
+        for row in rows
     )
 
 

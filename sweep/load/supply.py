@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sweep.dialect import Dialect
+from sweep.load import recount
 from sweep.load.call import Call
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
@@ -15,7 +16,6 @@ from sweep.load.shard import Shard
 from sweep.plan import lengths, start
 from sweep.prompt import dataset
 from sweep.prompt.ask import compose_ask
-from sweep.prompt.tokenizer import counter
 from sweep.prompt.tokens import words_for
 
 READY = 16
@@ -30,7 +30,7 @@ class Supply:
         self._reads = reads
         if shard.target.dataset:
             dataset.offer(shard.target.dataset)
-        self._count = counter(shard.target.tokenizer) if shard.target.tokenizer else None
+        self._keeps_text = recount.wanted(shard.target, shard.endpoint)
         own = slice(shard.worker, None, shard.workers)
         first = (each[own].tolist() for each in start.first_asked(shard.cell))
         self._first = deque(zip(*first, strict=True))
@@ -77,7 +77,7 @@ class Supply:
             nonce=self._shard.run_id,
             prefix_share=cell.profile.prefix_share,
         )
-        return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._count))
+        return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._keeps_text))
 
     def _drawn(self, skipped: int) -> Iterator[tuple[int, int, int]]:
         """(request, ISL, OSL) of this shard's requests after the first `skipped`, without end."""

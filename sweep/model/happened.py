@@ -32,7 +32,8 @@ class TokenSource(StrEnum):
     USAGE = "usage"
     CONTINUOUS_USAGE = "continuous_usage"
     TOKEN_IDS = "token_ids"
-    TOKENIZER = "tokenizer"
+    TOKENIZE = "tokenize"  # the server's tokenizer, asked for the answer's text afterwards
+    TOKENIZER = "tokenizer"  # a tokenizer.json given to the client
     CHUNKS = "chunks"
     UNKNOWN = "unknown"
 

@@ -50,6 +50,11 @@ class Endpoint(Noun, frozen=True, kw_only=True):
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @property
+    def lends_tokenizer(self) -> bool:
+        """Its `/tokenize` tells the tokens of a text."""
+        return self.facts.get("tokenize") is True
+
+    @property
     def rate_unit(self) -> str:
         """Of throughput, for people: `tok/s`, `vectors/s`."""
         return f"{SHORT_UNITS.get(self.unit, self.unit)}/s"

@@ -55,6 +55,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
             decision = asked if asked.kind != "go" else None
     finally:
         running.close()
+    done = running.recounted(done)
     until_ns = decision.end_ns if decision is not None and decision.end_ns is not None else time.monotonic_ns()
     placed = window.place(cell, done, until_ns)
     done = window.with_phases(done, placed)

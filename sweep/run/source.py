@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sweep.load.canary import Canary
     from sweep.load.client import Target
     from sweep.load.fleet import Fleet
-    from sweep.records import Batch
+    from sweep.records import Batch, Records
 
 
 class Running(Protocol):
@@ -28,6 +28,7 @@ class Running(Protocol):
     def finish(self, end_ns: int) -> None: ...
     def abort(self) -> None: ...
     def close(self) -> None: ...
+    def recounted(self, records: Records) -> Records: ...
 
 
 class Source(Protocol):
@@ -74,9 +75,9 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
         if dataset.offer(path := str(settings.dataset.absolute())).kind is not None:
             target = msgspec.structs.replace(target, dataset=path)
     if settings.tokenizer is not None:
-        from sweep.prompt.tokenizer import counter
+        from sweep.load.tokenizer import encoder
 
-        counter(str(settings.tokenizer))  # says at once when it cannot be used
+        encoder(str(settings.tokenizer))  # says at once when it cannot be used
         target = msgspec.structs.replace(target, tokenizer=str(settings.tokenizer.absolute()))
     with Fleet(target, settings.workers) as fleet:
         yield _Live(target, fleet, simulated, settings.canary)

@@ -27,6 +27,12 @@ BASE = "/v1"
 REFUSALS = {"rate_limited": (429, {"Retry_After": str(faults.RETRY_AFTER_S)}), "unavailable": (503, {})}
 
 
+class Text(msgspec.Struct):
+    """What `/tokenize` is asked."""
+
+    prompt: str
+
+
 class Whole:
     """An answer that is sent in one piece when it is complete."""
 
@@ -91,6 +97,8 @@ class App:
         if request.method == "POST" and path in self._dialects:
             return self._generate(connection, request, self._dialects[path])
         asked = (request.method, path)
+        if asked == ("POST", "/tokenize"):
+            return self._tokenize(connection, request)
         if asked == ("GET", BASE + "/models"):
             return _answer(connection, 200, msgspec.json.encode(self._models()))
         if asked == ("GET", "/version"):
@@ -112,6 +120,16 @@ class App:
     def _models(self) -> dict[str, object]:
         model = {"id": self.model, "object": "model", "created": 0, "owned_by": "sweep", "max_model_len": self.max_tokens}
         return {"object": "list", "data": [model]}
+
+    def _tokenize(self, connection: http.Connection, request: http.Request) -> None:
+        try:
+            text = msgspec.json.decode(request.body, type=Text)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _answer(connection, 400, msgspec.json.encode({"error": {"message": str(error), "code": 400}}))
+        ids = tokens.ids(text.prompt.encode())
+        return _answer(
+            connection, 200, msgspec.json.encode({"count": len(ids), "max_model_len": self.max_tokens, "tokens": ids})
+        )
 
     # --- generation -----------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ KINDS: dict[str, str] = {
     "comments": "a comment before every event",
     "role_only": "the opening delta comes at once, long before the first token",
     "empty_deltas": "an empty delta before every chunk",
-    "no_usage": "no usage, although asked for",
+    "no_usage": "neither usage nor token ids, although asked for",
     "usage_in_finish": "usage in the event that carries the finish reason",
     "multi_token": "four tokens in a chunk",
     "split": "every write is split at some byte, the rest follows half a millisecond later",

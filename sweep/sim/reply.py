@@ -131,7 +131,8 @@ class Reply:
 
     def _chunk(self, text: str, tokens: int, reasoning: bool) -> Frame:
         usage = self._usage(self._told + tokens) if self._ask.continuous_usage else None
-        said = SimChunk(text=text, tokens=tokens, usage=usage, reasoning=reasoning, with_ids=self._ask.return_token_ids)
+        with_ids = self._ask.return_token_ids and "no_usage" not in self._faults
+        said = SimChunk(text=text, tokens=tokens, usage=usage, reasoning=reasoning, with_ids=with_ids)
         return self._dialect.chunk(self._id, self._manner.model, said)
 
     def _usage(self, told: int) -> Usage | None:

@@ -21,6 +21,11 @@ def count(prompt: bytes, dialect: str) -> int:
     return max(1, len(_tokens(prompt))) + TEMPLATE_TOKENS.get(dialect, 0)
 
 
+def ids(text: bytes) -> list[int]:
+    """The id of each token, the same for the same token; an id is a token too, where it is written as a word."""
+    return [int.from_bytes(hashlib.blake2b(token, digest_size=2).digest(), "big") for token in _tokens(text)]
+
+
 def chain(prompt: bytes, tokens: int) -> tuple[int, ...]:
     """Chain hashes of the full blocks of the text. The last of the `tokens` is always computed, so its block is left out."""
     words = _tokens(prompt)

@@ -19,7 +19,7 @@ from sweep.errors import UsageError
 from sweep.model import Calibration, Cell, Endpoint, Images, Outcome, Plan
 from sweep.plan import arrival, lengths, start
 from sweep.plan.opening import Opening
-from sweep.records import Batch, from_rows
+from sweep.records import Batch, Records, from_rows
 from sweep.sim import faults
 from sweep.sim.cluster import Cluster
 from sweep.sim.device import BLOCK_TOKENS, preset
@@ -127,6 +127,10 @@ class Running:
 
     def close(self) -> None:
         self._aborted = True
+
+    def recounted(self, records: Records) -> Records:
+        """Every answer is counted already."""
+        return records
 
     def __iter__(self) -> Iterator[Batch]:
         now_ns = self.started_ns

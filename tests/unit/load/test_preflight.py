@@ -146,7 +146,7 @@ def test_a_thorough_look_at_a_simulated_server_learns_the_rest() -> None:
     assert (facts["continuous_usage"], facts["token_ids"], facts["chunk_is_token"]) == (True, True, False)
     assert facts["tokens_per_chunk"] > 1.5
     assert (facts["prompt_cache"], facts["speculation"], facts["reasoning"]) == ("on", "suspected", True)
-    assert facts["tokenize"] is False
+    assert facts["tokenize"] is True
     assert endpoint.calibration.template_tokens == pytest.approx(7)
     assert "continuous_usage" in endpoint.fields
     assert "continuous_usage" in quick.fields, "a run needs it as well where chunks hide tokens"

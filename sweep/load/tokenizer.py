@@ -1,4 +1,4 @@
-"""Token counts by a model's own `tokenizer.json`, for endpoints that count nothing themselves. Needs `pareto-sweep[tokenizers]`."""
+"""A model's own `tokenizer.json`, for endpoints that count nothing themselves. Needs `pareto-sweep[tokenizers]`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from sweep.errors import UsageError
 
-Count = Callable[[str], int]
+Encode = Callable[[str], list[int]]
 
 
 @cache
-def counter(path: str) -> Count:
-    """How many tokens a text has, special tokens not added. UsageError when the file or the library cannot be used."""
+def encoder(path: str) -> Encode:
+    """From a text to its token ids, special tokens not added. UsageError when the file or the library cannot be used."""
     try:
         from tokenizers import Tokenizer
     except ImportError:
@@ -23,4 +23,4 @@ def counter(path: str) -> Count:
     except Exception as error:  # the library raises bare exceptions
         said = " ".join(str(error).split())[:100]
         raise UsageError(f"--tokenizer {path}: {said}", "name the tokenizer.json that comes with the model") from None
-    return lambda text: len(known.encode(text, add_special_tokens=False).ids)
+    return lambda text: list(known.encode(text, add_special_tokens=False).ids)
