@@ -1,6 +1,6 @@
-"""A curve as one figure: throughput against how fast one answer comes, end-to-end latency and time to first token.
+"""A curve as one figure: throughput against how fast one user is served, and beside it against each latency.
 
-Colour says which percentile: medians blue, p99 orange. Hollow points are disqualified, faint ones have too few samples for
+Colour says which percentile: p99 orange, those below blue. Hollow points are disqualified, faint ones have too few samples for
 the percentile drawn. matplotlib is used through its objects, never through pyplot, so nothing global changes.
 """
 
@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 from sweep.model import Curve, Point
 from sweep.report import quantity, style
 from sweep.report.foreign import harmless
-from sweep.report.pace import STREAMED, pace
-from sweep.report.panel import Panel, Read, Series, draw, letters
+from sweep.report.goals import letters
+from sweep.report.marks import Read, Series
+from sweep.report.pace import pace, streamed
+from sweep.report.panel import Panel, draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEFT = 0.065  # of the figure: headings, axes and notes share this edge
+HEADING_INCHES = 0.75
 
 
 def _latency(name: str, statistic: str) -> Read:
@@ -30,37 +33,34 @@ def _latency(name: str, statistic: str) -> Read:
 
 
 def panels(points: Sequence[Point]) -> tuple[Panel, ...]:
-    """The large one and the two beside it."""
+    """The large one and those beside it."""
     how_fast = pace(points)
-    return (
-        Panel(
-            f"Throughput against {how_fast.name}",
-            f"{how_fast.name}, {{rate}}/user ({how_fast.how})  →  better",
-            "no time per output token: answers of one token, or none streamed",
-            (Series("p50", how_fast.read, style.TYPICAL),),
-            "tpot" if how_fast is STREAMED else None,
-            True,
-        ),
-        Panel(
-            "Throughput against E2E latency",
-            "better  ←  end-to-end latency, s",
-            "no end-to-end latency: no request succeeded",
-            (Series("p99", _latency("e2e_s", "p99"), style.TAIL),),
-            "e2e",
-            False,
-        ),
-        Panel(
-            "Throughput against TTFT",
-            "better  ←  time to first token, s",
-            "no time to first token: nothing was streamed",
-            (
-                Series("p50", _latency("ttft_s", "p50"), style.TYPICAL),
-                Series("p99", _latency("ttft_s", "p99"), style.TAIL),
-            ),
-            "ttft",
-            False,
-        ),
+    large = Panel(
+        "Throughput against speed for each user",
+        f"{how_fast.label}  →  better",
+        "no place on this axis: no request succeeded",
+        (Series(how_fast.statistic, how_fast.read, style.TYPICAL),),
+        None,
+        True,
     )
+    latencies = (
+        ("ttft_s", "TTFT", "time to first token, s", "no time to first token: nothing was streamed"),
+        ("tpot_s", "TPOT", "time per output token, s", "no time per output token: answers of one token, or none streamed"),
+        ("e2e_s", "E2E", "end-to-end latency, s", "no end-to-end latency: no request succeeded"),
+    )
+    beside = [
+        Panel(
+            f"Throughput against {title}",
+            f"better  ←  {label}",
+            missing,
+            (Series("p50", _latency(name, "p50"), style.TYPICAL), Series("p99", _latency(name, "p99"), style.TAIL)),
+            name.removesuffix("_s"),
+            False,
+        )
+        for name, title, label, missing in latencies
+        if name == "e2e_s" or streamed(points)
+    ]
+    return (large, *beside)
 
 
 def figure(curve: Curve, *, heading: bool = True) -> Figure:
@@ -70,19 +70,30 @@ def figure(curve: Curve, *, heading: bool = True) -> Figure:
 
     curve = harmless(curve)
     with _drawing():
-        top, height = (0.84, style.HEIGHT_INCHES) if heading else (0.93, style.HEIGHT_INCHES * 0.93)
+        shown = panels(curve.points)
+        height = style.TALL_INCHES if heading else style.TALL_INCHES - HEADING_INCHES
         drawn = Figure(figsize=(style.WIDTH_INCHES, height))
         FigureCanvasAgg(drawn)
         grid = drawn.add_gridspec(
-            2, 2, width_ratios=(1.5, 1), left=LEFT, right=0.985, top=top, bottom=0.15, wspace=0.16, hspace=0.48
+            2,
+            len(shown) - 1,
+            height_ratios=(1.45, 1),
+            left=LEFT,
+            right=0.985,
+            top=1 - (0.35 + (HEADING_INCHES if heading else 0)) / height,
+            bottom=1.0 / height,
+            wspace=0.2,
+            hspace=0.36,
         )
-        axes = (drawn.add_subplot(grid[:, 0]), drawn.add_subplot(grid[0, 1]), drawn.add_subplot(grid[1, 1]))
+        axes = [drawn.add_subplot(grid[0, :]), *(drawn.add_subplot(grid[1, place]) for place in range(len(shown) - 1))]
         if heading:
             _heading(drawn, curve)
         _notes(drawn, curve)
         points = quantity.by_load(curve.points)
-        for panel, ax in zip(panels(points), axes, strict=True):
+        for panel, ax in zip(shown, axes, strict=True):
             draw(ax, panel, points, curve)
+        for ax in axes[2:]:
+            ax.set_ylabel("")  # that of the first in the row
         return drawn
 
 
@@ -121,17 +132,19 @@ def _heading(drawn: Figure, curve: Curve) -> None:
     where = "simulated endpoint" if curve.endpoint.simulated else curve.endpoint.server or curve.endpoint.url
     parts = [f"profile {curve.profile.name}", where, curve.created_at[:10]]
     text: Any = drawn.text
-    text(LEFT, 0.965, _short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)
-    text(LEFT, 0.915, _short("  ·  ".join(parts), 130), fontsize=9.5, color=style.MUTED, va="top", parse_math=False)
+    top = drawn.get_figheight()
+    text(LEFT, 1 - 0.22 / top, _short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)
+    text(LEFT, 1 - 0.55 / top, _short("  ·  ".join(parts), 130), fontsize=9.5, color=style.MUTED, va="top", parse_math=False)
 
 
 def _notes(drawn: Figure, curve: Curve) -> None:
     text: Any = drawn.text
+    height = drawn.get_figheight()
     load = "requests in flight" if curve.plan.kind == "closed" else "requests per second"
     notes = [f"numbers at the points: {load}", "bars: 95 % intervals", "hollow: disqualified", "faint: too few requests"]
-    text(LEFT, 0.02, "   ·   ".join(notes), fontsize=8, color=style.MUTED)
+    text(LEFT, 0.13 / height, "   ·   ".join(notes), fontsize=8, color=style.MUTED)
     goals = "   ·   ".join(f"{letter} {quantity.slo_name(slo)}".strip() for letter, slo in letters(curve))
-    text(LEFT, 0.047, _short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)
+    text(LEFT, 0.31 / height, _short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)
 
 
 def _short(text: str, limit: int) -> str:

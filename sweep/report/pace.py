@@ -1,32 +1,38 @@
-"""How fast one user's answer comes: between its tokens where it is streamed, as a whole where it comes in one piece."""
+"""How fast one user is served: the default axis of the frontier, for figure, sketch and page alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sweep.curve.frontier import X, default_axis, statistic_of
 from sweep.model import Estimate, Point
 from sweep.report import quantity
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`how` says what of the file it is read from."""
+    """`label` names it with a place for the unit, `{rate}`; `statistic` is the percentile it is read at."""
 
-    name: str
-    how: str
+    label: str
+    statistic: str
     read: Callable[[Point], Estimate | None]
 
 
-def _whole(point: Point) -> Estimate | None:
-    return quantity.inverse(quantity.metric(point, "normalised_e2e_s", "p50"))
-
-
-STREAMED = Pace("interactivity", "1 / TPOT p50", quantity.interactivity)
-WHOLE = Pace("speed of a request", "1 / normalised E2E p50", _whole)
-
-
 def pace(points: Sequence[Point]) -> Pace:
-    """The one these points have; interactivity where they have none."""
-    streamed = any(quantity.interactivity(point) for point in points)
-    return STREAMED if streamed or not any(_whole(point) for point in points) else WHOLE
+    """That of the first axis on which these points have a frontier."""
+    axis = X[default_axis(points).split("/")[1]]
+    statistic = statistic_of(points, axis)
+
+    def read(point: Point) -> Estimate | None:
+        found = quantity.metric(point, axis.metric, statistic)
+        return quantity.inverse(found) if axis.inverse else found
+
+    return Pace(axis.label.replace("{statistic}", statistic), statistic, read)
+
+
+def streamed(points: Sequence[Point]) -> bool:
+    """Whether any answer came in pieces, so that there is a time between tokens. Without points: assumed."""
+    return any(quantity.interactivity(point) for point in points) or not any(
+        quantity.metric(point, "normalised_e2e_s", "p50") for point in points
+    )

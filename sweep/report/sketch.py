@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from sweep.model import Curve
 from sweep.report import quantity
+from sweep.report.marks import Mark, Series, frontier, marks
 from sweep.report.pace import pace
-from sweep.report.panel import Mark, Series, frontier, marks
 from sweep.report.style import TYPICAL
 
 WIDTH, HEIGHT = 56, 11  # of the drawing, in characters
@@ -17,10 +17,10 @@ PLAIN = str.maketrans({"●": "o", "○": "x", "│": "|", "┤": "|", "└": "+
 
 
 def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
-    """Throughput against how fast one answer comes, axes from zero; no lines when there is nothing to draw. `plain`: ASCII only."""
+    """Throughput against how fast one user is served, axes from zero; no lines when there is nothing to draw. `plain`: ASCII only."""
     points = quantity.by_load(curve.points)
     how_fast = pace(points)
-    drawn = marks(Series("p50", how_fast.read, TYPICAL), points)
+    drawn = marks(Series(how_fast.statistic, how_fast.read, TYPICAL), points)
     if not drawn:
         return []
     right = (max(mark.x for mark in drawn) or 1.0) * 1.08
@@ -30,7 +30,7 @@ def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
     body = ["".join(row) for row in grid]
     lines = [
         *_with_axis(body, top, curve.endpoint.rate_unit),
-        _foot(right, f"{how_fast.name}, {curve.endpoint.rate_unit}/user →"),
+        _foot(right, f"{how_fast.label.format(rate=curve.endpoint.rate_unit)} →"),
     ]
     if plain:
         return ["".join("." if 0x2800 < ord(char) < 0x2900 else char for char in line).translate(PLAIN) for line in lines]

@@ -13,7 +13,7 @@ INK = "#1c2128"
 MUTED = "#667080"
 RULE = "#d5dae1"
 PAPER = "#ffffff"
-TYPICAL = "#0072b2"  # medians, and whatever is taken at the median
+TYPICAL = "#0072b2"  # medians, and the percentile of the frontier
 TAIL = "#c2560a"  # p99
 GOAL = "#00855f"  # service-level objectives
 
@@ -46,7 +46,7 @@ NAMES: Mapping[str, str] = {
 }
 
 FONT = "DejaVu Sans"  # ships with matplotlib: the same figure on every machine
-WIDTH_INCHES, HEIGHT_INCHES = 11.0, 6.6
+WIDTH_INCHES, HEIGHT_INCHES, TALL_INCHES = 11.0, 6.6, 8.2
 PNG_DPI = 144
 
 RC: dict[Any, Any] = {

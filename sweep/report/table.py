@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sweep.model import Curve, Estimate, Point, SloResult
 from sweep.report import quantity
-from sweep.report.pace import WHOLE, pace
+from sweep.report.pace import streamed
 from sweep.report.quantity import MISSING
 
 FEW = "~"
@@ -73,7 +73,7 @@ def rows(curve: Curve) -> list[Row]:
 
 def _places(curve: Curve) -> list[int]:
     """Of the columns to show."""
-    whole = pace(curve.points) is WHOLE
+    whole = not streamed(curve.points)
     refused = any(quantity.refused(point) for point in curve.points)
     return [at for at, each in enumerate(COLUMNS) if not (whole and each.between) and each.refusals in (None, refused)]
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from sweep.curve.frontier import frontiers
 from sweep.model import Curve, Estimate, Point
 from sweep.report import figure, page, table, text, words
-from sweep.report.pace import STREAMED, WHOLE, pace
+from sweep.report.pace import pace, streamed
 from sweep.report.sketch import sketch
 
 
@@ -32,13 +32,19 @@ def vectors() -> Curve:
     return msgspec.structs.replace(curve, endpoint=endpoint, points=points, frontiers=frontiers(points, endpoint.rate_unit))
 
 
-def test_the_pace_is_that_of_tokens_where_there_are_any(vectors: Curve) -> None:
-    assert pace(sample_curves.curve().points) is STREAMED
-    assert pace(vectors.points) is WHOLE
-    assert pace(()) is STREAMED
-    speed = WHOLE.read(vectors.points[0])
+def test_the_pace_is_the_default_axis_of_the_frontier(vectors: Curve) -> None:
+    assert pace(sample_curves.curve().points).label == "interactivity, 1 / TPOT p50 [{rate}/user]"  # no normalised E2E there
+    whole_answers = pace(vectors.points)
+    assert whole_answers.label == "1 / normalised E2E p50 [{rate}/user, TTFT included]"
+    speed = whole_answers.read(vectors.points[0])
     assert speed is not None
     assert speed.value == 4
+
+
+def test_what_has_a_time_between_tokens_is_streamed(vectors: Curve) -> None:
+    assert streamed(sample_curves.curve().points)
+    assert not streamed(vectors.points)
+    assert streamed(())
 
 
 def test_everything_shown_is_in_the_unit_of_work(vectors: Curve) -> None:
