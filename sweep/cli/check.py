@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from sweep.cli.options import Files, Json
 
 PANEL = "Read"
 PLACE = 20
 
 
-def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="curve files, or their folders")],
-    json: Annotated[bool, typer.Option("--json", help="one document on stdout")] = False,
-) -> None:
-    """Verify curve files: schema, digest, and all that can be recomputed.
+def check(files: Files, json: Json = False) -> None:
+    """Verify curve files, recomputing what they say.
 
-    Uses NAME.records.parquet where it lies beside the file. Exit code 4 when a file does not hold.
+    Schema, digest, and all that follows from the file's own tables and from NAME.records.parquet, where that lies beside it.
+    Exit code 4 when a file does not hold.
     """
     from sweep.cli.screen import print_document
     from sweep.cli.values import curve_file

@@ -5,27 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from sweep.cli.options import OUTPUT, Describe, File, Set
 
 PANEL = "Read"
 PLACE = 30
 
 
 def describe(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="curve file, or its folder")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help='declare one fact, e.g. hardware.accelerators="8×H200"; repeatable'),
-    ] = None,
-    describe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML that declares software, hardware, client and price")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="write this file instead, NAME.curve.json")] = None,
+    file: File,
+    set_: Set = None,
+    describe: Describe = None,
+    out: Annotated[Path | None, OUTPUT("--out FILE", "write this file instead, NAME.curve.json")] = None,
 ) -> None:
-    """Declare software, hardware and price of a finished curve.
+    """Declare software, hardware and price afterwards.
 
     The file gets a new digest and keeps the old one in `previous_digests`; measurements stay as they are. Without
     anything to declare, shows what is known, how, and what is missing.
+
+        sweep describe reports/NAME --set hardware.accelerators='8×H200'
     """
     from sweep.cli.values import curve_file, new_curve_file
     from sweep.curve import artifact, declare, setup
@@ -41,8 +38,7 @@ def describe(
         write_atomically(target, data)
         print(f"{target}: {artifact.loads(data).digest}, before {curve.previous_digests[-1]}")
         return
-    from rich.console import Console
-
+    from sweep.cli.screen import terminal
     from sweep.report import stated
 
-    stated.show(Console(highlight=False), curve)
+    stated.show(terminal(), curve)

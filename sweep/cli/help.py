@@ -1,5 +1,7 @@
 """Help that fits a screen: options in panels, the rarely used ones (declared `hidden`) only under --help-all.
 
+A command of few options shows them all, in one panel. A paragraph of its text that is indented is an example, shown as it is.
+
 Written as plain text by ourselves: it answers in a tenth of a second and reads the same with every version of the libraries below.
 """
 
@@ -18,6 +20,7 @@ EVERYTHING = "--help-all"
 DEFAULT = "run"  # `sweep --endpoint URL` means `sweep run --endpoint URL`
 OWN = frozenset({"--help", "-h", EVERYTHING, "--version", "--install-completion", "--show-completion"})
 FIRST_COLUMN = 24
+FEW = 8  # options
 Rows = list[tuple[str, str]]
 
 
@@ -60,15 +63,17 @@ class Group(TyperGroup):
 
 def command_help(command: Any, ctx: Any, *, everything: bool, width: int | None = None) -> str:
     """Usage, what the command does, and its options by panel in the order they are declared."""
-    params = [param for param in command.params if param.name != "help" and (everything or not getattr(param, "hidden", False))]
+    params = [param for param in command.params if param.name != "help"]
+    few = sum(param.param_type_name == "option" for param in params) <= FEW
+    rare = [] if few else [param for param in params if getattr(param, "hidden", False)]
+    shown = params if everything else [param for param in params if param not in rare]
     panels: dict[str, Rows] = {}
-    for param in params:
-        panels.setdefault(getattr(param, "rich_help_panel", None) or _kind(param), []).append(option_row(param))
-    help_rows = [("--help", "show this")]
-    if any(getattr(param, "hidden", False) for param in command.params):
-        help_rows.append((EVERYTHING, "show the rarely used options too"))
+    for param in shown:
+        panel = (not few and getattr(param, "rich_help_panel", None)) or _kind(param)
+        panels.setdefault(panel, []).append(option_row(param))
+    help_rows = [("--help", "show this"), *([(EVERYTHING, "show the rarely used options too")] if rare else [])]
     panels.setdefault("Help", []).extend(help_rows)
-    arguments = [_argument(param) for param in params if param.param_type_name == "argument"]
+    arguments = [_argument(param) for param in shown if param.param_type_name == "argument"]
     usage = " ".join(["Usage:", ctx.command_path, *arguments, "[OPTIONS]"])
     return "\n".join([usage, "", *_prose(command.help or "", width or _width()), *_panels(panels, width or _width())])
 
@@ -123,7 +128,8 @@ def _prose(text: str, width: int) -> list[str]:
     """Paragraphs, wrapped and followed by an empty line each."""
     lines: list[str] = []
     for paragraph in text.strip().split("\n\n"):
-        lines += [*textwrap.wrap(" ".join(paragraph.split()), width), ""]
+        example = paragraph.startswith("    ")
+        lines += [*([paragraph.rstrip()[2:]] if example else textwrap.wrap(" ".join(paragraph.split()), width)), ""]
     return lines
 
 

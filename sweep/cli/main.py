@@ -63,7 +63,9 @@ def application() -> typer.Typer:
     def top(version: Annotated[bool, typer.Option("--version", is_eager=True)] = False) -> None:
         """Drive an AI-inference endpoint across a grid of loads and write one curve file.
 
-        The file answers later questions: which load meets my SLO, who is faster at my interactivity, did last night's build get slower. Without a command, `sweep run`.
+        The file answers later questions: which load meets my SLO, who is faster at my interactivity, did last night's build get slower. Without a command, `sweep run`:
+
+            sweep --endpoint http://localhost:8000 --profile 1k-8k
         """
         if version:
             typer.echo(f"sweep {sweep.__version__}")

@@ -5,35 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from sweep.cli.options import HOW, OUTPUT, FilesOrInput
 
 PANEL = "Read"
 PLACE = 40
 
+_SHARDS = "the files are parts of the same cells, measured at the same time by several clients"
+
 
 def merge(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="two curve files or more, or their folders")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="write this file, NAME.curve.json")],
-    shards: Annotated[
-        bool,
-        typer.Option("--shards", help="the files are parts of the same cells, measured at the same time by several clients"),
-    ] = False,
+    files: FilesOrInput,
+    out: Annotated[Path, OUTPUT("--out FILE", "write this file, NAME.curve.json")],
+    shards: Annotated[bool, HOW("--shards", _SHARDS)] = False,
 ) -> None:
-    """Merge curve files of one workload: counts, histograms and joint tables add exactly.
+    """Merge curve files of one workload.
 
-    Each file is a repeat, and its points stay points of their own; with --shards they are parts of the same cells and
+    Counts, histograms and joint tables add exactly. Each file is a repeat, and its points stay points of their own; with --shards they are parts of the same cells and
     become one point each. Different workloads or systems are refused (exit code 4).
+
+        sweep merge monday tuesday --out both.curve.json
     """
-    from sweep.cli.values import curve_file, new_curve_file
+    from sweep.cli import values
     from sweep.curve import artifact
     from sweep.curve import merge as merging
     from sweep.curve.files import write_atomically
     from sweep.errors import UsageError
 
-    path = new_curve_file(out)
+    path = values.new_curve_file(out)
     if len(files) < 2:
         raise UsageError("only one file to merge", "name two curve files or more")
-    curves = [artifact.load(curve_file(file)) for file in files]
+    curves = [values.curve(file) for file in files]
     merged = (merging.merge_shards if shards else merging.merge_repeats)(curves, name=path.name.removesuffix(".curve.json"))
     write_atomically(path, artifact.to_json(merged))
     loads = len({point.load for point in merged.points})

@@ -3,61 +3,53 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
-import typer
+from sweep.cli import values
+from sweep.cli.options import JUDGE, Axis, FileOrInput, Json, Slo
 
 PANEL = "Judge"
 PLACE = 5
 
+Rule = Literal["pchip", "steffen", "step"]
+
 
 def pick(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="curve file, or its folder")],
-    slo: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SLO", help="a preset, or bounds like ttft_p99<=450ms; repeatable [the file's own]"),
-    ] = None,
-    axis: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="read this frontier too, where the SLO bounds it: interactivity, tpot, e2e, ttft; total/NAME"
-        ),
-    ] = None,
+    file: FileOrInput,
+    slo: Slo = None,
+    axis: Axis = None,
     interp: Annotated[
-        str, typer.Option("--interp", metavar="RULE", help="between loads: pchip, steffen or step [pchip]", show_default=False)
+        Rule,
+        JUDGE("--interp RULE", "between loads: pchip, steffen or step [pchip]", values.one_of(*get_args(Rule))),
     ] = "pchip",
-    json: Annotated[bool, typer.Option("--json", help="one document on stdout")] = False,
+    json: Json = False,
 ) -> int:
-    """Pick the load that meets an SLO, be it younger than the file.
+    """Pick the load that meets an SLO.
 
-    The highest load and the goodput at it, whether measured or interpolated, from the joint tables of the file alone.
-    Exit code 1: an SLO asked for is met by no load.
+    The highest load and the goodput at it, whether measured or interpolated, from the joint tables of the file alone: the
+    SLO may be younger than the file. Without --slo, for the file's own; with --axis the frontier is read too, where the
+    SLO bounds it. Exit code 1: an SLO is met by no load.
+
+        sweep pick reports/NAME --slo 'ttft_p99<=450ms,tpot_p99<=40ms'
     """
-    from sweep.cli.values import axis_pair, curve_file, interpolation
-    from sweep.curve import artifact
+    from sweep.cli.screen import terminal
     from sweep.curve import pick as picking
     from sweep.errors import UsageError
     from sweep.plan.slo import parse
+    from sweep.report import picked
 
-    rule = interpolation(interp)
-    named = None if axis is None else axis_pair(axis)
-    curve = artifact.load(curve_file(file))
-    slos = [each for text in slo or () for each in parse(text)] or list(curve.slos)
+    asked = [each for text in slo or () for each in parse(text)]
+    curve = values.curve(file)
+    slos = asked or list(curve.slos)
     if not slos:
         raise UsageError("which SLO? The file names none", "give --slo, for instance --slo 'ttft_p99<=450ms,tpot_p99<=40ms'")
-    readings = [None if named is None else picking.reading(curve, each, named, rule) for each in slos]
-    picks = [picking.pick(curve, each, rule) for each in slos]
+    readings = [None if axis is None else picking.reading(curve, each, axis, interp) for each in slos]
+    picks = [picking.pick(curve, each, interp) for each in slos]
     if json:
-        from sweep.report.picked import document
-
-        sys.stdout.write(document(curve, picks, readings, rule))
+        sys.stdout.write(picked.document(curve, picks, readings, interp))
     else:
-        from rich.console import Console
-
-        from sweep.report import picked
-
-        console = Console(highlight=False)
-        for place, (found, read) in enumerate(zip(picks, readings, strict=True)):
+        console = terminal()
+        for place, (found, reading) in enumerate(zip(picks, readings, strict=True)):
             console.print("\n" if place else "", end="")
-            picked.show(console, found, rule, read)
+            picked.show(console, found, interp, reading)
     return 0 if all(found.verdict == "met" for found in picks) else 1

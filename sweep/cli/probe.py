@@ -6,38 +6,40 @@ from typing import Annotated
 
 import typer
 
+from sweep.cli.options import Dialect, Header, Insecure, Json, Model
+
 PANEL = "Measure"
 PLACE = 15
 
 
 def probe(
-    url: Annotated[str, typer.Argument(metavar="URL", help="the API, with or without /v1")],
-    model: Annotated[str | None, typer.Option(metavar="ID", help="which model, where several are served")] = None,
-    dialect: Annotated[str, typer.Option(metavar="NAME", help="how the API is spoken: chat, completions, … [chat]")] = "chat",
-    header: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="'NAME: VALUE'", help="header to send; repeatable. A key may also be in SWEEP_API_KEY or OPENAI_API_KEY"
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="one document on stdout: the `endpoint` of a curve file")] = False,
-    insecure: Annotated[bool, typer.Option("--insecure", hidden=True, help="do not verify the certificate; recorded")] = False,
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="the API, with or without /v1; or sim, sim:PRESET for the embedded one")
+    ],
+    model: Model = None,
+    header: Header = None,
+    dialect: Dialect = None,
+    insecure: Insecure = False,
+    json: Json = False,
 ) -> None:
-    """Ask an endpoint what it is, with at most twelve short requests.
+    """Ask an endpoint what it is.
 
-    Model, limits, what it reports and how it streams. `sweep run` asks the first four of these itself, before any load.
+    Model, limits, what it reports and how it streams, with at most twelve short requests; with --json the `endpoint` of a
+    curve file. `sweep run` asks the first four of these itself, before any load.
     """
-    from sweep.cli.screen import print_document
+    from msgspec.structs import replace
+
+    from sweep.cli.screen import print_document, terminal
     from sweep.load import preflight
     from sweep.load.client import target_from
+    from sweep.run.source import addressed
 
-    target = target_from(url, model=model, headers=tuple(header or ()), insecure=insecure)
-    endpoint = preflight.probe(target, dialect, thorough=True)
+    with addressed(url) as (address, simulated):
+        target = target_from(address, model=model, headers=tuple(header or ()), insecure=insecure)
+        endpoint = replace(preflight.probe(target, dialect or "chat", thorough=True), simulated=simulated)
     if json:
         print_document(endpoint)
         return
-    from rich.console import Console
-
     from sweep.report import endpoint as page
 
-    page.show(Console(highlight=False), endpoint)
+    page.show(terminal(), endpoint)

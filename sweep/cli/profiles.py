@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from sweep.cli.options import Json
 
 PANEL = "Set up"
 PLACE = 10
 
 
-def profiles(json: Annotated[bool, typer.Option("--json", help="one document on stdout")] = False) -> None:
+def profiles(json: Json = False) -> None:
     """List the workload profiles.
 
     ISL and OSL are their mean input and output tokens.
 
     --profile also takes a TOML file, or ISL/OSL such as 1k/8k or 512/128.
     """
-    from sweep.cli.screen import print_document
+    from sweep.cli.screen import print_document, terminal
     from sweep.plan import lengths, profile
 
     known = profile.list_profiles()
     if json:
         print_document(known)
         return
-    from rich.console import Console
-
     from sweep.report.text import profile_table
 
     means = [(each, lengths.expected(each.isl), lengths.expected(each.osl)) for each in known]
-    Console(highlight=False).print(profile_table(means))
+    terminal().print(profile_table(means))

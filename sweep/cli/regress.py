@@ -7,68 +7,41 @@ from typing import Annotated
 
 import typer
 
+from sweep.cli.options import ENDPOINT, JUDGE, OUTPUT, Header, Json, Junit, Summary, Texts
+from sweep.cli.values import whole
+
 PANEL = "Judge"
 PLACE = 20
 
-HOW, OUT, CONFIRM = "How it is judged", "Where results go", "Measure suspects again"
-Texts = list[str] | None
+_FILES = "curve files, or folders that are searched for them"
+_METRIC = "watched figure; repeatable [output_tok_per_s, ttft_p50, tpot_p50]"
+_BASELINE = "compare with this curve, or the last N nights [last:20]"
+_CONFIRM = "measure the suspect loads again here, with fresh prompts"
+_RESTARTED = "the server was restarted since: what is measured now can confirm"
 
 
 def regress(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="DIR|FILES", help="curve files, or folders that are searched for them")
-    ],
-    metric: Annotated[
-        Texts,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=HOW,
-            help="watched figure; repeatable [output_tok_per_s, ttft_p50, tpot_p50]",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|last:N", rich_help_panel=HOW, help="compare with this curve, or the last N nights [last:20]"
-        ),
-    ] = None,
+    files: Annotated[list[Path], typer.Argument(metavar="DIR|FILES", help=_FILES)],
+    metric: Annotated[Texts, JUDGE("--metric NAME", _METRIC)] = None,
+    baseline: Annotated[str | None, JUDGE("--baseline FILE|last:N", _BASELINE)] = None,
     nights_per_alarm: Annotated[
-        int, typer.Option(metavar="N", min=1, rich_help_panel=HOW, help="one false alarm in so many nights [120]")
+        int, JUDGE("--nights-per-alarm N", "one false alarm in so many nights [120]", whole(1, 100_000))
     ] = 120,
-    strict: Annotated[bool, typer.Option("--strict", rich_help_panel=HOW, help="exit 1 on a suspicion too")] = False,
-    json: Annotated[bool, typer.Option("--json", rich_help_panel=OUT, help="one document on stdout")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", rich_help_panel=OUT, help="pages, pictures, index.html [DIR, if one is given]")
-    ] = None,
-    no_page: Annotated[bool, typer.Option("--no-page", rich_help_panel=OUT, help="judge only; draw nothing")] = False,
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", rich_help_panel=OUT, help="JUnit XML")] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", rich_help_panel=OUT, help='Markdown, appended; "$GITHUB_STEP_SUMMARY" in a workflow'),
-    ] = None,
-    bencher: Annotated[
-        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=OUT, help="Bencher Metric Format")
-    ] = None,
-    prometheus: Annotated[
-        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=OUT, help="Prometheus text")
-    ] = None,
-    confirm_endpoint: Annotated[
-        str | None,
-        typer.Option(metavar="URL", rich_help_panel=CONFIRM, help="measure the suspect loads again here, with fresh prompts"),
-    ] = None,
-    restarted: Annotated[
-        bool,
-        typer.Option(
-            "--restarted", rich_help_panel=CONFIRM, help="the server was restarted since: what is measured now can confirm"
-        ),
-    ] = False,
-    header: Annotated[
-        Texts, typer.Option(metavar="'NAME: VALUE'", hidden=True, rich_help_panel=CONFIRM, help="header to send; repeatable")
-    ] = None,
+    strict: Annotated[bool, JUDGE("--strict", "exit 1 on a suspicion too")] = False,
+    confirm_endpoint: Annotated[str | None, ENDPOINT("--confirm-endpoint URL", _CONFIRM)] = None,
+    restarted: Annotated[bool, ENDPOINT("--restarted", _RESTARTED)] = False,
+    header: Header = None,
+    json: Json = False,
+    out: Annotated[Path | None, OUTPUT("--out DIR", "pages, pictures, index.html [DIR, if one is given]")] = None,
+    no_page: Annotated[bool, OUTPUT("--no-page", "judge only; draw nothing")] = False,
+    junit: Junit = None,
+    summary: Summary = None,
+    bencher: Annotated[Path | None, OUTPUT.rare("--bencher FILE", "the night in Bencher Metric Format")] = None,
+    prometheus: Annotated[Path | None, OUTPUT.rare("--prometheus FILE", "the night as Prometheus text")] = None,
 ) -> int:
-    """Judge a history of nightly curves: no change, suspected, or confirmed, and since when.
+    """Judge nightly curves: did they get slower, since when?
 
-    Exit code 1: a regression is confirmed (with --strict: suspected). 4: the latest night cannot be judged. Else 0.
+    No change, suspected or confirmed, on the terminal and as pages. Exit code 1: a regression is confirmed (with --strict: suspected). 4: the latest night cannot be judged. Else 0.
     """
     from sweep.cli.nightly import Outputs, publish
     from sweep.curve import regress as judging

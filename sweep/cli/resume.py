@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
+from sweep.cli.options import Header, Json, Yes
+
 PANEL = "Measure"
 PLACE = 20
 
 
 def resume(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of the interrupted run, reports/NAME")],
-    header: Annotated[
-        list[str] | None, typer.Option(metavar="'NAME: VALUE'", help="header to send; keys are never on disk")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="the curve on stdout, progress on stderr")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="never ask")] = False,
+    header: Header = None,
+    json: Json = False,
+    yes: Yes = False,
 ) -> None:
     """Go on with an interrupted sweep.
 
-    Measures the cells that are left and writes the whole curve.
+    Measures the cells that are left and writes the whole curve. Keys and headers are never on disk: give them again.
     """
     from sweep.cli.screen import watching
     from sweep.run import resume as go_on

@@ -3,235 +3,93 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
-import typer
+from sweep.cli import options
+from sweep.cli.options import DECLARE, ENDPOINT, HOW, JUDGE, LOAD, OUTPUT, WORKLOAD, Texts
+from sweep.cli.values import auto_or, count, one_of, seconds, whole
 
 PANEL = "Measure"
 PLACE = 10
 
-WHAT, LOAD, WHERE, HOW = "What to measure", "Load", "Where results go", "How"
-Texts = list[str] | None
+_ENDPOINT = "the API, with or without /v1; or sim, sim:PRESET for the embedded one"
+_PROFILE = "a name, a TOML file, or ISL/OSL like 1k/8k [1k-1k]; repeatable, one curve each"
+_DATASET = "prompts to cut from (JSON lines, ShareGPT JSON) or lengths (CSV: isl, osl) in place of the profile's"
+_TOKENIZER = "tokenizer.json, to count answers the endpoint does not count"
+_GRID = "concurrencies, in this order [doubling until throughput stops rising]"
+_MAX_TOKENS = "end the sweep when this many were sent and received"
+_IDLE = "a request without a byte for so long has failed [from the workload, at least 60s]"
+_GATE = "add the curve to this history and judge it, as `sweep regress DIR` does; exit 1 on a confirmed regression"
+_CALIBRATION = "attach what `sweep selftest --json` said on this machine"
+_CANARY = "ask no fixed prompts between cells to see whether answers change"
+_INTERLEAVE = "two --endpoint, A and B, measured in alternation; --header 'A=NAME: VALUE', --model A=ID,B=ID"
+_VIRTUAL = "simulated endpoint in simulated time: seconds instead of minutes"
+Arrivals = Literal["poisson", "constant"]
+Effort = Literal["quick", "standard", "rigorous"]
 
 
 def run(
-    endpoint: Annotated[
-        Texts,
-        typer.Option(
-            metavar="URL", rich_help_panel=WHAT, help="the API, with or without /v1; or sim, sim:PRESET for the embedded one"
-        ),
-    ] = None,
-    profile: Annotated[
-        Texts,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=WHAT,
-            help="workload: a name, a TOML file, or ISL/OSL like 1k/8k [1k-1k]; repeatable, one curve each",
-        ),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="ID", rich_help_panel=WHAT, help="which model, where several are served")
-    ] = None,
-    slo: Annotated[
-        Texts,
-        typer.Option(
-            metavar="SLO",
-            rich_help_panel=WHAT,
-            help="a preset, or bounds like ttft_p99<=450ms,tpot_p99<=40ms or e2e<=10s; repeatable",
-        ),
-    ] = None,
-    header: Annotated[
-        Texts,
-        typer.Option(
-            metavar="'NAME: VALUE'",
-            rich_help_panel=WHAT,
-            help="header to send; repeatable. A key may also be in SWEEP_API_KEY or OPENAI_API_KEY",
-        ),
-    ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(
-            metavar="1,2,4", rich_help_panel=LOAD, help="concurrencies, in this order [doubling until throughput stops rising]"
-        ),
-    ] = None,
-    rate: Annotated[
-        str | None,
-        typer.Option(metavar="0.5,1,2", rich_help_panel=LOAD, help="arrivals a second instead of concurrencies (open loop)"),
-    ] = None,
+    endpoint: Annotated[Texts, ENDPOINT("--endpoint URL", _ENDPOINT)] = None,
+    model: options.Model = None,
+    header: options.Header = None,
+    dialect: options.Dialect = None,
+    insecure: options.Insecure = False,
+    profile: Annotated[Texts, WORKLOAD("--profile NAME", _PROFILE)] = None,
+    dataset: Annotated[Path | None, WORKLOAD.rare("--dataset FILE", _DATASET)] = None,
+    tokenizer: Annotated[Path | None, WORKLOAD.rare("--tokenizer FILE", _TOKENIZER)] = None,
+    grid: Annotated[str | None, LOAD("--grid 1,2,4", _GRID)] = None,
+    rate: Annotated[str | None, LOAD("--rate 0.5,1,2", "arrivals a second instead of concurrencies (open loop)")] = None,
+    arrivals: Annotated[
+        Arrivals, LOAD.rare("--arrivals KIND", "with --rate: poisson or constant [poisson]", one_of(*get_args(Arrivals)))
+    ] = "poisson",
     max_concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=1, rich_help_panel=LOAD, help="doubling ends here at the latest [512]")
+        int | None, LOAD.rare("--max-concurrency N", "doubling ends here at the latest [512]", whole(1))
     ] = None,
     duration: Annotated[
-        str | None,
-        typer.Option(metavar="30s", rich_help_panel=LOAD, help="measured window of a cell [long enough, at least 20s]"),
+        float | None, LOAD("--duration 30s", "measured window of a cell [long enough, at least 20s]", seconds)
     ] = None,
-    requests: Annotated[
-        int | None, typer.Option(metavar="N", min=1, rich_help_panel=LOAD, help="requests measured in a cell, at least")
-    ] = None,
+    requests: Annotated[int | None, LOAD("--requests N", "requests measured in a cell, at least", whole(1))] = None,
     effort: Annotated[
-        str,
-        typer.Option(metavar="HOW", rich_help_panel=LOAD, help="intervals: quick, standard or rigorous [standard]"),
+        Effort,
+        LOAD("--effort HOW", "intervals: quick, standard or rigorous [standard]", one_of(*get_args(Effort))),
     ] = "standard",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="20m",
-            rich_help_panel=LOAD,
-            help="endpoint time for all cells [twice the doubling's]",
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        str | None,
-        typer.Option(metavar="5M", rich_help_panel=LOAD, help="end the sweep when this many tokens were sent and received"),
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", rich_help_panel=WHERE, help="parent folder [reports]")] = Path("reports"),
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", rich_help_panel=WHERE, help="name of folder and files [MODEL-PROFILE-TIME]")
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", rich_help_panel=WHERE, help="the curve on stdout, progress on stderr")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", rich_help_panel=HOW, help="show the plan and stop")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", rich_help_panel=HOW, help="do not ask before an expensive plan")] = False,
-    seed: Annotated[int, typer.Option(metavar="N", rich_help_panel=HOW, help="of lengths, texts and arrivals [0]")] = 0,
-    repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, hidden=True, rich_help_panel=LOAD, help="measure every load N times [1]")
-    ] = 1,
-    cold_start: Annotated[
-        bool,
-        typer.Option(
-            "--cold-start", hidden=True, rich_help_panel=LOAD, help="all slots start at once instead of in mid-flight"
-        ),
-    ] = False,
-    arrivals: Annotated[
-        str, typer.Option(metavar="KIND", hidden=True, rich_help_panel=LOAD, help="with --rate: poisson or constant [poisson]")
-    ] = "poisson",
-    cap: Annotated[
-        str | None,
-        typer.Option(metavar="10m", hidden=True, rich_help_panel=LOAD, help="longest time for a cell [10m, virtual 24h]"),
-    ] = None,
-    idle_timeout: Annotated[
-        str | None,
-        typer.Option(
-            metavar="60s",
-            hidden=True,
-            rich_help_panel=LOAD,
-            help="a request without a byte for so long has failed [from the workload, at least 60s]",
-        ),
-    ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="how the API is spoken: chat, completions, … [as the profile says]",
-        ),
-    ] = None,
-    dataset: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="prompts to cut from (JSON lines, ShareGPT JSON) or lengths (CSV: isl, osl) in place of the profile's",
-        ),
-    ] = None,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="tokenizer.json, to count answers the endpoint does not count",
-        ),
-    ] = None,
-    insecure: Annotated[
-        bool, typer.Option("--insecure", hidden=True, rich_help_panel=WHAT, help="do not verify the certificate; recorded")
-    ] = False,
-    describe: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", hidden=True, rich_help_panel=WHAT, help="TOML that declares software, hardware and price"),
-    ] = None,
-    set_: Annotated[
-        Texts,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="declare one fact, e.g. hardware.accelerator_count=8; repeatable",
-        ),
-    ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            hidden=True,
-            rich_help_panel=WHAT,
-            help="attach what `sweep selftest --json` said on this machine",
-        ),
-    ] = None,
-    gate: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            hidden=True,
-            rich_help_panel=WHERE,
-            help="add the curve to this history and judge it, as `sweep regress DIR` does; exit 1 on a confirmed regression",
-        ),
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=WHERE, help="with --gate: JUnit XML")
-    ] = None,
-    summary: Annotated[
-        Path | None, typer.Option(metavar="FILE", hidden=True, rich_help_panel=WHERE, help="with --gate: Markdown, appended")
-    ] = None,
-    keep_chunks: Annotated[
-        bool, typer.Option("--keep-chunks", hidden=True, rich_help_panel=WHERE, help="keep every chunk's time in the records")
-    ] = False,
+    budget: Annotated[float | None, LOAD("--budget 20m", "endpoint time for all cells [twice the doubling's]", seconds)] = None,
+    max_tokens: Annotated[int | None, LOAD("--max-tokens 5M", _MAX_TOKENS, count)] = None,
+    repeat: Annotated[int, LOAD.rare("--repeat N", "measure every load N times [1]", whole(1, 1000))] = 1,
+    cold_start: Annotated[bool, LOAD.rare("--cold-start", "all slots start at once instead of in mid-flight")] = False,
+    cap: Annotated[float | None, LOAD.rare("--cap 10m", "longest time for a cell [10m, virtual 24h]", seconds)] = None,
+    idle_timeout: Annotated[float | None, LOAD.rare("--idle-timeout 60s", _IDLE, seconds)] = None,
+    slo: options.Slo = None,
+    gate: Annotated[Path | None, JUDGE.rare("--gate DIR", _GATE)] = None,
+    describe: options.Describe = None,
+    set_: options.Set = None,
+    calibration: Annotated[Path | None, DECLARE.rare("--calibration FILE", _CALIBRATION)] = None,
+    out: Annotated[Path, OUTPUT("--out DIR", "parent folder [reports]")] = Path("reports"),
+    name: Annotated[str | None, OUTPUT("--name NAME", "name of folder and files [MODEL-PROFILE-TIME]")] = None,
+    json: options.Json = False,
+    junit: options.Junit = None,
+    summary: options.Summary = None,
+    keep_chunks: Annotated[bool, OUTPUT.rare("--keep-chunks", "keep every chunk's time in the records")] = False,
+    dry_run: Annotated[bool, HOW("--dry-run", "show the plan and stop")] = False,
+    yes: options.Yes = False,
+    seed: options.Seed = 0,
     workers: Annotated[
-        str,
-        typer.Option(
-            metavar="N", hidden=True, rich_help_panel=HOW, help="client processes [auto: by the plan's expected pace]"
-        ),
-    ] = "auto",
-    no_canary: Annotated[
-        bool,
-        typer.Option(
-            "--no-canary",
-            hidden=True,
-            rich_help_panel=HOW,
-            help="ask no fixed prompts between cells to see whether answers change",
-        ),
-    ] = False,
-    interleave: Annotated[
-        bool,
-        typer.Option(
-            "--interleave",
-            hidden=True,
-            rich_help_panel=HOW,
-            help="two --endpoint, A and B, measured in alternation; --header 'A=NAME: VALUE', --model A=ID,B=ID",
-        ),
-    ] = False,
-    virtual: Annotated[
-        bool,
-        typer.Option(
-            "--virtual",
-            hidden=True,
-            rich_help_panel=HOW,
-            help="simulated endpoint in simulated time: seconds instead of minutes",
-        ),
-    ] = False,
+        int | None, HOW.rare("--workers N", "client processes [auto: by the plan's expected pace]", auto_or(whole(1, 1024)))
+    ] = None,
+    no_canary: Annotated[bool, HOW.rare("--no-canary", _CANARY)] = False,
+    interleave: Annotated[bool, HOW.rare("--interleave", _INTERLEAVE)] = False,
+    virtual: Annotated[bool, HOW.rare("--virtual", _VIRTUAL)] = False,
 ) -> int:
     """Measure an endpoint over a grid of loads.
 
-    Writes one curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out.
+    One curve file a profile, with figure, page and records, in reports/NAME/. `run` may be left out:
+
+        sweep --endpoint http://localhost:8000 --profile 1k-8k
     """
     from sweep.cli.nightly import Outputs, tonight
     from sweep.cli.screen import watching
     from sweep.cli.turns import one, taking_turns
-    from sweep.cli.values import arrival_kind, count, diligence, duration_s, require_endpoint, worker_count
+    from sweep.cli.values import require_endpoint
     from sweep.run import Settings
     from sweep.run import interleave as measure
 
@@ -243,19 +101,19 @@ def run(
         slos=tuple(slo or ()),
         grid=grid,
         rate=rate,
-        kind=arrival_kind(arrivals) if rate else "closed",
-        duration_s=duration_s(duration, "--duration"),
+        kind=arrivals if rate else "closed",
+        duration_s=duration,
         requests=requests,
         start="cold" if cold_start else None,
         repeats=repeat,
-        effort=diligence(effort),
-        budget_s=duration_s(budget, "--budget"),
-        cap_s=duration_s(cap, "--cap"),
-        idle_timeout_s=duration_s(idle_timeout, "--idle-timeout"),
+        effort=effort,
+        budget_s=budget,
+        cap_s=cap,
+        idle_timeout_s=idle_timeout,
         max_concurrency=max_concurrency,
-        max_tokens=count(max_tokens, "--max-tokens"),
+        max_tokens=max_tokens,
         seed=seed,
-        workers=worker_count(workers),
+        workers=workers,
         headers=tuple(header or ()),
         dataset=dataset,
         tokenizer=tokenizer,

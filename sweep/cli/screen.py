@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from sweep.model import Curve, Endpoint, Expected, Plan
     from sweep.report.progress import Watcher
 
@@ -39,7 +41,7 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
         if json:
             documents.append(artifact.to_json(curve).rstrip(b"\n"))
         else:
-            text.show(Console(highlight=False), curve, paths)
+            text.show(terminal(), curve, paths)
 
     def agree(plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
         if json and plan_only:
@@ -54,6 +56,13 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
             whole = documents[0] if len(documents) == 1 else b"[" + b",\n".join(documents) + b"]"
             sys.stdout.buffer.write(whole + b"\n")
             sys.stdout.flush()
+
+
+def terminal() -> Console:
+    """Standard output, for tables and words."""
+    from rich.console import Console
+
+    return Console(highlight=False)
 
 
 def print_document(said: Any) -> None:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
+from sweep.cli.options import FileOrInput, Json
 
 PANEL = "Read"
 PLACE = 10
 
 
-def show(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="curve file, its folder, or - for standard input")],
-    json: Annotated[bool, typer.Option("--json", help="print the file's own document")] = False,
-) -> None:
-    """Show a curve file: table, frontier, what was found."""
-    from sweep.cli.values import curve_file
+def show(file: FileOrInput, json: Json = False) -> None:
+    """Show a curve file: table, frontier, what was found.
+
+    With --json the document itself, once it is verified.
+    """
+    from sweep.cli.screen import terminal
+    from sweep.cli.values import curve as read
     from sweep.curve import artifact
 
-    curve = artifact.loads(sys.stdin.buffer.read()) if file == "-" else artifact.load(curve_file(file))
+    curve = read(file)
     if json:
         sys.stdout.buffer.write(artifact.to_json(curve))
         return
-    from rich.console import Console
-
     from sweep.report import text
 
-    text.show(Console(highlight=False), curve)
+    text.show(terminal(), curve)

@@ -1,53 +1,108 @@
-"""What people type, as numbers and paths."""
+"""What people type, as numbers, names and curves."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sweep.errors import UsageError
 
 if TYPE_CHECKING:
     from sweep.curve.cost import Price
-    from sweep.curve.interpolate import Rule
-    from sweep.model import Effort
+    from sweep.model import Curve
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Reader = Callable[[str, str], Any]  # (text, flag) -> what the command is given; raises UsageError
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+LONGEST_S = 30 * 86_400.0
+_HELP = "--help says what it means"
+MOST = 2**53  # from there on JSON readers round
 
 
-def duration_s(text: str | None, flag: str) -> float | None:
-    """`30s`, `5m`, `1h`, `1.5min`; None stays None."""
-    return None if text is None else seconds(text, flag)
+def whole(least: int = -MOST, most: int = MOST) -> Reader:
+    """Reads a whole number from `least` to `most`."""
+
+    def read(text: str, flag: str) -> int:
+        value = int(text) if re.fullmatch(r"\s*[-+]?\d{1,20}\s*", text, re.ASCII) else None
+        if value is None or not least <= value <= most:
+            raise UsageError(f"{flag}: expected a whole number{_range(least, most)}, got {text!r}", _HELP)
+        return value
+
+    return read
+
+
+def decimal(least: float = -math.inf, most: float = math.inf) -> Reader:
+    """Reads a finite number from `least` to `most`."""
+
+    def read(text: str, flag: str) -> float:
+        value = _float(text)
+        if not math.isfinite(value) or not least <= value <= most:
+            raise UsageError(f"{flag}: expected a number{_range(least, most)}, got {text!r}", _HELP)
+        return value
+
+    return read
+
+
+def one_of(*names: str) -> Reader:
+    """Reads one of these names."""
+
+    def read(text: str, flag: str) -> str:
+        if text not in names:
+            raise UsageError(f"{flag}: expected {', '.join(names[:-1])} or {names[-1]}, got {text!r}", _HELP)
+        return text
+
+    return read
+
+
+def auto_or(read: Reader) -> Reader:
+    """Reads what `read` does; `auto` is None."""
+    return lambda text, flag: None if text.strip().lower() == "auto" else read(text, flag)
 
 
 def seconds(text: str, flag: str) -> float:
-    """A number without a unit is refused: seconds and minutes are both plausible."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)", text.strip().lower())
-    if not found or float(found[1]) == 0:
-        raise UsageError(f"{flag}: expected a time above zero, got {text!r}", "write it with its unit: 30s, 5m, 1h")
-    return float(found[1]) * SECONDS[found[2]]
+    """`30s`, `5m`, `1h`, `1.5min`. A number without a unit is refused: seconds and minutes are both plausible."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)", text.strip().lower(), re.ASCII)
+    value = float(found[1]) * SECONDS[found[2]] if found else 0.0
+    if not 0 < value <= LONGEST_S:
+        raise UsageError(
+            f"{flag}: expected a time above zero, at most 720h, got {text!r}", "write it with its unit: 30s, 5m, 1h"
+        )
+    return value
 
 
-def count(text: str | None, flag: str) -> int | None:
+def count(text: str, flag: str) -> int:
     """`200000`, `500k`, `5M`."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)", text.strip().lower().replace("_", "").replace(",", ""))
-    if not found or float(found[1]) == 0:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)", text.strip().lower().replace("_", "").replace(",", ""), re.ASCII)
+    value = float(found[1]) * THOUSANDS[found[2]] if found else 0.0
+    if not 1 <= value <= MOST:
         raise UsageError(f"{flag}: expected a number above zero, got {text!r}", "for instance 200000, 500k or 5M")
-    return round(float(found[1]) * THOUSANDS[found[2]])
+    return round(value)
 
 
-def worker_count(text: str) -> int | None:
-    """A number of client processes; `auto` is None."""
-    if text.strip().lower() == "auto":
-        return None
-    if not text.strip().isdecimal() or not 1 <= int(text) <= 1024:
-        raise UsageError(f"--workers: expected a number from 1, got {text!r}", "for instance 2, or auto")
-    return int(text)
+def _range(least: float, most: float) -> str:
+    if most >= MOST:
+        return f" from {least:g}" if least > -MOST else ""
+    return f" from {least:g} to {most:g}"
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def curve(text: str) -> Curve:
+    """The curve of a file, of the only one in a folder, or of standard input (`-`)."""
+    from sweep.curve import artifact
+
+    return artifact.loads(sys.stdin.buffer.read(artifact.MAX_BYTES + 1)) if text == "-" else artifact.load(curve_file(text))
 
 
 def curve_file(text: str) -> Path:
@@ -80,28 +135,11 @@ def require_endpoint(text: str | None) -> str:
     return text
 
 
-def arrival_kind(text: str) -> Literal["poisson", "constant"]:
-    kinds: dict[str, Literal["poisson", "constant"]] = {"poisson": "poisson", "constant": "constant"}
-    if text not in kinds:
-        raise UsageError(f"--arrivals: expected poisson or constant, got {text!r}", "poisson is what independent users do")
-    return kinds[text]
-
-
-def diligence(text: str) -> Effort:
-    efforts: dict[str, Effort] = {"quick": "quick", "standard": "standard", "rigorous": "rigorous"}
-    if text not in efforts:
-        raise UsageError(f"--effort: expected quick, standard or rigorous, got {text!r}", "standard is enough for most")
-    return efforts[text]
-
-
 def number(text: str, flag: str) -> float:
     """Finite and above zero."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", f"see `sweep compare --help` for {flag}")
+    value = _float(text)
+    if not 0 < value < math.inf:
+        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", _HELP)
     return value
 
 
@@ -110,47 +148,46 @@ def places(text: str | None, flag: str) -> tuple[float, ...]:
     return () if text is None else tuple(number(part.strip(), flag) for part in text.split(","))
 
 
-def weighted(text: str | None, flag: str) -> dict[float, float]:
+def weights(text: str | None, flag: str) -> dict[float, float]:
     """`20=3,50=1`."""
-    if text is None:
-        return {}
-    pairs = [part.partition("=") for part in text.split(",")]
-    return {number(x.strip(), flag): number(weight.strip(), flag) for x, _, weight in pairs}
+    pairs = [part.partition("=") for part in text.split(",")] if text is not None else []
+    return _once(((number(x.strip(), flag), number(weight.strip(), flag)) for x, _, weight in pairs), flag)
 
 
-def accelerator_counts(texts: Iterable[str], flag: str) -> dict[str, int]:
+def accelerators(texts: Iterable[str], flag: str) -> dict[str, int]:
     """`A=8`, one a curve."""
-    found = {}
-    for text in texts:
-        label, _, amount = text.partition("=")
-        value = number(amount.strip(), flag)
-        if value != int(value):
-            raise UsageError(f"{flag}: expected a whole number, got {amount!r}", f"for instance {flag} A=8")
-        found[label.strip()] = int(value)
+    pairs = [text.partition("=") for text in texts]
+    return _once(((label.strip(), _whole(number(count.strip(), flag), flag)) for label, _, count in pairs), flag)
+
+
+def prices(texts: Iterable[str], flag: str) -> dict[str, Price]:
+    """`A=2.5`, `A=0.60/M`, one a curve."""
+    from sweep.curve import cost
+
+    return _once(map(cost.parse, texts), flag)
+
+
+def _whole(value: float, flag: str) -> int:
+    if value != int(value):
+        raise UsageError(f"{flag}: expected a whole number, got {value:g}", f"for instance {flag} A=8")
+    return int(value)
+
+
+def _once(pairs: Iterable[tuple[Key, Value]], flag: str) -> dict[Key, Value]:
+    """By key. Raises UsageError for one that is given twice."""
+    found: dict[Key, Value] = {}
+    for key, value in pairs:
+        if key in found:
+            raise UsageError(f"{flag}: {key} is given twice", "give each once")
+        found[key] = value
     return found
 
 
-def prices(texts: Iterable[str]) -> dict[str, Price]:
-    """`A=2.5`, one a curve."""
-    from sweep.curve import cost
-
-    return dict(cost.parse(text) for text in texts)
-
-
-def axis_pair(text: str) -> str:
+def axis_pair(text: str, flag: str) -> str:
     """`ttft` or `total/ttft` as a pair of axes."""
     from sweep.curve.frontier import axis_named
 
     try:
         return axis_named(text)
     except KeyError as error:
-        raise UsageError(f"--axis: {error.args[0]}", "for instance --axis interactivity") from None
-
-
-def interpolation(text: str) -> Rule:
-    from sweep.curve.interpolate import RULES
-
-    for rule in RULES:
-        if rule == text:
-            return rule
-    raise UsageError(f"--interp: expected {', '.join(RULES)}, got {text!r}", "pchip is the default")
+        raise UsageError(f"{flag}: {error.args[0]}", f"for instance {flag} interactivity") from None

@@ -20,9 +20,9 @@ SOFTWARE = ("precision", "parallelism", "speculative_decoding", "flags", "about_
 def rows(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
     """(what, answer)."""
     facts = endpoint.facts
-    yield "endpoint", endpoint.url
+    yield "endpoint", endpoint.url + (", the embedded one" if endpoint.simulated else "")
     yield "model", endpoint.model
-    yield "server", " ".join(part for part in (endpoint.server, endpoint.version) if part) or UNKNOWN
+    yield "server", _server(endpoint)
     for key in SOFTWARE:
         if facts.get(key):
             yield key.replace("_", " "), fact_text(facts[key])
@@ -59,6 +59,12 @@ def show(console: Console, endpoint: Endpoint) -> None:
 
 def _said(known: bool | None, yes: str, no: str) -> str:
     return UNKNOWN if known is None else yes if known else no
+
+
+def _server(endpoint: Endpoint) -> str:
+    """Name and version; many a server names itself with its version."""
+    name, version = endpoint.server or "", endpoint.version or ""
+    return " ".join(part for part in (name, version) if part and part not in name.partition("/")[2]) or UNKNOWN
 
 
 def _connection(endpoint: Endpoint) -> str:

@@ -12,6 +12,8 @@ import msgspec
 
 from sweep.errors import UsageError
 from sweep.model import Cell, Endpoint, Images, Plan
+from sweep.prompt.text import offer
+from sweep.run.dataset import read
 from sweep.run.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,23 +46,37 @@ class Source(Protocol):
 @contextmanager
 def opened(settings: Settings) -> Iterator[Source]:
     """The endpoint meant, ready to be measured: live, embedded, or embedded in virtual time."""
+    if not settings.virtual:
+        with addressed(settings.endpoint) as (url, simulated):
+            yield from _live(settings, url, simulated)
+        return
+    from sweep.sim import virtual
+
+    preset = preset_of(settings.endpoint)
+    if preset is None:
+        raise UsageError("--virtual needs the simulated endpoint", "give --endpoint sim or sim:PRESET")
+    yield virtual.Source(preset)
+
+
+@contextmanager
+def addressed(endpoint: str) -> Iterator[tuple[str, str | None]]:
+    """An endpoint's URL and None; for the embedded one, which is served meanwhile, its URL and its preset."""
+    preset = preset_of(endpoint)
+    if preset is None:
+        yield endpoint, None
+        return
+    from sweep.sim import server
+
+    with server.start(preset) as served:
+        yield served.url, preset
+
+
+def preset_of(endpoint: str) -> str | None:
+    """The preset that `sim` or `sim:PRESET` means; None for any other endpoint."""
     from sweep.sim.device import DEFAULT
 
-    scheme, _, preset = settings.endpoint.partition(":")
-    simulated = (preset or DEFAULT) if scheme == "sim" else None
-    if settings.virtual:
-        from sweep.sim import virtual
-
-        if simulated is None:
-            raise UsageError("--virtual needs the simulated endpoint", "give --endpoint sim or sim:PRESET")
-        yield virtual.Source(simulated)
-    elif simulated is not None:
-        from sweep.sim import server
-
-        with server.start(simulated) as served:
-            yield from _live(settings, served.url, simulated)
-    else:
-        yield from _live(settings, settings.endpoint, None)
+    scheme, _, preset = endpoint.partition(":")
+    return (preset or DEFAULT) if scheme == "sim" else None
 
 
 def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Source]:
@@ -69,17 +85,15 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
 
     environ = os.environ if settings.keys_from_environment else {}
     target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure, environ=environ)
-    if settings.dataset is not None:
-        from sweep.prompt import dataset
-
-        if dataset.offer(path := str(settings.dataset.absolute())).kind is not None:
-            target = msgspec.structs.replace(target, dataset=path)
+    material = read(settings.dataset, settings.tokenizer).material if settings.dataset is not None else None
+    if material is not None:
+        offer(material.kind, material.pieces)  # for preflight, which asks from this process
     if settings.tokenizer is not None:
         from sweep.load.tokenizer import encoder
 
         encoder(str(settings.tokenizer))  # says at once when it cannot be used
         target = msgspec.structs.replace(target, tokenizer=str(settings.tokenizer.absolute()))
-    with Fleet(target, settings.workers) as fleet:
+    with Fleet(target, settings.workers, material) as fleet:
         yield _Live(target, fleet, simulated, settings.canary)
 
 

@@ -56,7 +56,7 @@ def test_pick_without_an_slo_asks_for_the_files_own(capsys: pytest.CaptureFixtur
     ("arguments", "says"),
     [
         (["--slo", "nonsense"], "unknown SLO"),
-        (["--slo", MET, "--interp", "cubic"], "expected pchip, steffen, step"),
+        (["--slo", MET, "--interp", "cubic"], "expected pchip, steffen or step"),
         (["--slo", MET, "--axis", "speed"], "unknown axis"),
         (["--slo", MET, "--axis", "smooth"], "bounds nothing on this axis"),
     ],

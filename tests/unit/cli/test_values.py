@@ -22,10 +22,6 @@ def test_times_without_units_are_refused_with_the_flag_and_a_hint(text: str) -> 
     assert caught.value.hint == "write it with its unit: 30s, 5m, 1h"
 
 
-def test_no_time_stays_no_time() -> None:
-    assert values.duration_s(None, "--duration") is None
-
-
 @pytest.mark.parametrize(
     ("text", "number"), [("200000", 200_000), ("500k", 500_000), ("5M", 5_000_000), ("1.5m", 1_500_000), ("1_000", 1000)]
 )
