@@ -24,7 +24,7 @@ class Traits:
     """What sets an API apart from the usual one, which streams tokens under /v1 and takes text as JSON."""
 
     unit: str = "tokens"  # of work: what an answer's length is counted in
-    inputs: tuple[str, ...] = ("text",)  # of text, images, audio
+    inputs: tuple[str, ...] = ("text",)  # of text, ids (tokens in place of text), images, audio
     streams: bool = True  # answers come as events; else in one piece
     ends_with_done: bool = True  # a whole stream carries an event that decodes to `done`
     at_root: bool = False  # the path hangs on the server's root, not on its /v1

@@ -13,7 +13,7 @@ from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "completions"
 PATH = "/completions"
-TRAITS = Traits()
+TRAITS = Traits(inputs=("text", "ids"))
 DEFAULT_OSL = 16
 
 _KIND = "text_completion"
@@ -36,7 +36,7 @@ _decode = msgspec.json.Decoder(Chunk).decode
 
 def encode(ask: Ask) -> bytes:
     body = openai.options(ask)
-    body["prompt"] = ask.prompt
+    body["prompt"] = ask.prompt if ask.ids is None else ask.ids
     return wire.encode_json(body)
 
 

@@ -12,7 +12,7 @@ from sweep.model import Ask, Event, SimAsk, SimChunk, Usage
 
 NAME = "sglang"
 PATH = "/generate"
-TRAITS = Traits(at_root=True, optional=("ignore_eos", "min_tokens"))
+TRAITS = Traits(inputs=("text", "ids"), at_root=True, optional=("ignore_eos", "min_tokens"))
 DEFAULT_OSL = 128
 
 
@@ -41,7 +41,8 @@ _decode = msgspec.json.Decoder(Data).decode
 def encode(ask: Ask) -> bytes:
     known = {"ignore_eos": ("ignore_eos", True), "min_tokens": ("min_new_tokens", ask.osl)}
     sampling: dict[str, Any] = {"max_new_tokens": ask.osl} | dict(known[name] for name in ask.fields if name in known)
-    return wire.encode_json({"model": ask.model, "text": ask.prompt, "sampling_params": sampling, "stream": ask.stream})
+    prompt = {"text": ask.prompt} if ask.ids is None else {"input_ids": ask.ids}
+    return wire.encode_json({"model": ask.model, **prompt, "sampling_params": sampling, "stream": ask.stream})
 
 
 def decode(data: bytes) -> Event:
@@ -77,6 +78,7 @@ class Sampling(Wire, gc=False):
 class Request(Wire, gc=False):
     model: str | None = None
     text: str | None = None
+    input_ids: list[int] | None = None
     sampling_params: Sampling | None = None
     stream: bool | None = None
 
@@ -87,10 +89,11 @@ _decode_request = msgspec.json.Decoder(Request).decode
 def read(body: bytes) -> SimAsk:
     request = wire.request(_decode_request, body)
     sampling = request.sampling_params or Sampling()
-    if not request.text:
+    prompt = request.text or " ".join(map(str, request.input_ids or ()))
+    if not prompt:
         raise ValueError("text must not be empty")
     return SimAsk(
-        prompt=request.text,
+        prompt=prompt,
         osl=simulated.length(sampling.max_new_tokens, DEFAULT_OSL, "max_new_tokens"),
         model=request.model,
         stream=bool(request.stream),

@@ -15,6 +15,7 @@ class Ask(Noun, frozen=True, kw_only=True):
     fields: tuple[str, ...] = ()
     images: tuple[bytes, ...] = ()  # PNG
     audio: bytes | None = None  # WAV of `osl` seconds
+    ids: list[int] | None = None  # tokens in place of the prompt's text
 
 
 class Usage(Noun, frozen=True, kw_only=True):

@@ -21,8 +21,9 @@ from sweep.prompt import words as table
 
 _CORPUS_WORDS = 1 << 15
 _OFFERED_WORDS = 1 << 20
-_NONCES = 10**12
-_STRIDE = 618_033_988_749  # coprime to _NONCES: distinct for every request, far apart for neighbours (golden ratio)
+PASSAGE_WORDS = 1 << 16
+NONCES = 10**12
+_STRIDE = 618_033_988_749  # coprime to NONCES: distinct for every request, far apart for neighbours (golden ratio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ def compose(kind: str, words: int, seed: int, request: int, nonce: str, shared: 
     """
     corpus = _corpus(kind)
     if shared:
-        common = _slice(corpus, corpus.entries[_number(f"shared/{seed}") % len(corpus.entries)], shared)
+        common = _slice(corpus, corpus.entries[number(f"shared/{seed}") % len(corpus.entries)], shared)
         return f"{common}{corpus.gap}{compose(kind, words - shared, seed, request, nonce)}"
-    first = f"{(_number(nonce) + request * _STRIDE) % _NONCES:012d}"
+    first = f"{nonce_number(nonce, request):012d}"
     if words <= 1:
         return first
-    entry = corpus.entries[_number(f"{nonce}/{seed}/{request}") % len(corpus.entries)]
+    entry = corpus.entries[number(f"{nonce}/{seed}/{request}") % len(corpus.entries)]
     return f"{first}{corpus.gap}{_slice(corpus, entry, words - 1)}"
 
 
@@ -63,7 +64,18 @@ def _slice(corpus: Corpus, begin: int, count: int) -> str:
     return corpus.gap.join(parts)
 
 
-def _number(text: str) -> int:
+def passage(kind: str) -> str | None:
+    """The material that prompts of a kind are cut from; None where it is more than a passage."""
+    corpus = _corpus(kind)
+    return corpus.text if len(corpus.starts) <= PASSAGE_WORDS else None
+
+
+def nonce_number(nonce: str, request: int) -> int:
+    """Below `NONCES`: different for every request of a run."""
+    return (number(nonce) + request * _STRIDE) % NONCES
+
+
+def number(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 

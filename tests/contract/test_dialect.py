@@ -94,7 +94,7 @@ def test_defines_the_whole_protocol(spoken: Dialect) -> None:
     assert spoken.PATH.startswith("/")
     assert dialect.get(spoken.NAME) is spoken
     assert spoken.TRAITS.unit
-    assert {"text", "images", "audio"} >= set(spoken.TRAITS.inputs) > set()
+    assert {"text", "ids", "images", "audio"} >= set(spoken.TRAITS.inputs) > set()
 
 
 @every_streaming
@@ -178,6 +178,13 @@ def test_a_prompt_arrives_whole(spoken: Dialect) -> None:
     if spoken.TRAITS.streams:
         assert read == prompt
     assert read.split() == prompt.split()
+
+
+@over(*(spoken for spoken in EVERY if "ids" in spoken.TRAITS.inputs))
+def test_token_ids_stand_in_place_of_text(spoken: Dialect) -> None:
+    """The simulated endpoint takes an id for a word."""
+    ask = msgspec.structs.replace(asked(spoken, prompt=""), ids=[17, 4, 65_000])
+    assert spoken.read(spoken.encode(ask)).prompt == "17 4 65000"
 
 
 @every_dialect
