@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sweep.curve.nightly.alarm import failures
+from sweep.curve.nightly.evidence import Evidence
+from sweep.curve.nightly.hindsight import in_hindsight
 from sweep.curve.nightly.history import Comparable
 from sweep.curve.nightly.replay import Replay, Rules
 from sweep.curve.nightly.series import Floats, Series, series
@@ -15,14 +17,15 @@ from sweep.model import History, Night
 def judge(group: Comparable, rules: Rules) -> History:
     nights = group.nights
     table, fixed = _tables(nights, rules)
-    replay = Replay(nights, rules, table, fixed, [failures(night) for night in nights])
+    evidence = Evidence(table, [failures(night) for night in nights])
+    replay = Replay(nights, rules, evidence, fixed)
     for night in range(len(nights)):
         replay.step(night)
     return History(
         title=group.title,
         nights=nights,
         judged=tuple(replay.judged),
-        changes=tuple(replay.in_hindsight(place) for place in range(len(replay.changes))),
+        changes=tuple(in_hindsight(evidence, replay.changes, place) for place in range(len(replay.changes))),
         timelines=timelines(table, replay.bands, replay.levels[-1], replay.shown_against(), rules.nights_per_alarm),
         set_aside=group.set_aside,
         nights_per_alarm=rules.nights_per_alarm,
