@@ -20,13 +20,13 @@ from sweep.curve.compare.nouns import Comparison
 from sweep.curve.cost import accelerators, stated
 from sweep.model import Curve, Slo
 from sweep.report import facts, figure, quantity, style, words
-from sweep.report.compare import names, overlay, plot, tables
-from sweep.report.compare import words as advice
+from sweep.report.compare import advice, names, outlays, overlay, plot, questions, tables
+from sweep.report.compare import words as evidence
 from sweep.report.foreign import harmless
 from sweep.report.table import columns, rows
 
 ASSETS = Path(__file__).with_name("assets")
-SCRIPTS = ("decode.js", "pick.js", "chart.js", "page.js")
+SCRIPTS = ("decode.js", "pick.js", "labels.js", "chart.js", "page.js")
 
 
 def save(curve: Curve, path: Path) -> None:
@@ -171,17 +171,17 @@ def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
         tables.verdicts(compared),
         tables.loads(compared),
         tables.gains(compared),
-        tables.costs(compared),
+        outlays.costs(compared),
     ]
     return {
-        "answer": advice.answer(compared),
-        "unfair": [line for line in advice.caveats(compared) if line.startswith("UNFAIR")],
-        "caveats": [line for line in advice.caveats(compared) if not line.startswith("UNFAIR")],
-        "evidence": advice.evidence(compared),
+        "answer": evidence.answer(compared),
+        "unfair": advice.unfair(compared),
+        "caveats": advice.caveats(compared),
+        "evidence": evidence.evidence(compared),
         "surer": advice.surer(compared),
         "targets": tables.targets(compared, priced=False),
         "costs": [(served.label, served.tok_per_s, served.attainment if target.slo else None) for target, served in priced],
         "tables": [table for table in found if table is not None and table.rows],
-        "questions": [table for table in tables.questions(curves, compared) if table.rows],
+        "questions": [table for table in questions.questions(curves, compared) if table.rows],
         "json": json_text(artifact.plain(compared)),
     }

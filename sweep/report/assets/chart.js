@@ -18,15 +18,14 @@ function significant(value, digits = 3) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { minimumFractionDigits: Math.min(places, 12), maximumFractionDigits: Math.min(places, 12) });
 }
 
-/** Round values along an axis: 1, 2, 5 steps; powers of them where the axis is logarithmic. */
+const LEADS = [[1, 1.5, 2, 3, 4, 5, 6, 8], [1, 2, 3, 5], [1, 2, 5], [1]];
+
+/** Round values along an axis, about as many as there is room for; where it is logarithmic, round in every decade. */
 function ticks(low, high, log, room) {
   if (log) {
-    const found = [];
-    for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade++) {
-      for (const lead of [1, 2, 5]) found.push(lead * 10 ** decade);
-    }
-    const inside = found.filter((value) => value >= low && value <= high);
-    return inside.length > room ? inside.filter((value) => /^[0.]*1/.test(String(value))) : inside;
+    const decades = Array.from({ length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 }, (_, place) => 10 ** (Math.floor(Math.log10(low)) + place));
+    const sets = LEADS.map((leads) => decades.flatMap((decade) => leads.map((lead) => lead * decade)).filter((value) => value >= low && value <= high));
+    return sets.find((values) => values.length <= room) || sets[sets.length - 1];
   }
   const raw = (high - low) / Math.max(room, 2);
   const unit = 10 ** Math.floor(Math.log10(raw));
@@ -61,13 +60,19 @@ function drawChart(svg, curves, options) {
   drawAxes(svg, x, y, logX, logY, width, height, options);
   const clip = (value, scale) => Math.min(Math.max(value, logX || logY ? scale.low : 0), scale.high);
   const placed = [];
-  for (const curve of curves) drawUnder(svg, curve, x, y, clip, options, height);
+  const base = height - MARGIN.bottom;
+  const ends = curves.flatMap((curve) => drawUnder(svg, curve, x, y, clip, options, base));
   for (const curve of curves) {
     const group = shape("g", { class: `side side-${curve.place}`, role: "group", "aria-label": curve.title }, svg);
     path(group, curve.line, x, y, "line");
     for (const point of curve.points) placed.push(drawPoint(group, curve, point, x, y, options));
   }
-  labelCurves(svg, curves, placed, x, y, width);
+  const pathOf = (curve) => (curve.line.length ? curve.line : curve.points.map((point) => [point.x, point.y])).map(([u, v]) => [x.at(u), y.at(v)]);
+  const area = { left: MARGIN.left + 2, right: width, top: MARGIN.top, bottom: base };
+  const room = roomFor(placed.map((each) => [each.x, each.y]), curves.flatMap(pathOf), area);
+  labelCurves(svg, curves, pathOf, room);
+  labelLoads(svg, placed, room);
+  labelEnds(svg, ends, base, room, options.many);
   return placed;
 }
 
@@ -93,8 +98,8 @@ function path(parent, line, x, y, name) {
   shape("path", { d, class: name }, parent);
 }
 
-/** Behind the lines: the band through the points' limits, the bracket, and the end beyond which nothing was reached. */
-function drawUnder(svg, curve, x, y, clip, options, height) {
+/** Behind the lines: the band through the points' limits, the bracket, and the end beyond which nothing was reached, which is returned. */
+function drawUnder(svg, curve, x, y, clip, options, base) {
   const group = shape("g", { class: `side side-${curve.place}`, "aria-hidden": "true" }, svg);
   const polygon = (corners, name) => {
     if (corners.length < 3) return;
@@ -109,15 +114,10 @@ function drawUnder(svg, curve, x, y, clip, options, height) {
     }
   }
   const last = curve.vertices[curve.vertices.length - 1];
-  if (!last) return;
-  const [at, from, base] = [x.at(last[0]), y.at(last[1]), height - MARGIN.bottom];
-  shape("line", { x1: at, x2: at, y1: from, y2: base, class: "end" }, group);
-  const text = shape("text", { x: at + 3, y: base - 4 - 12 * curve.place, class: "end-label" }, group);
-  text.textContent = options.many ? `${curve.label}: unreachable →` : "unreachable →";
-  if (at > x.at(x.high) - 110) {
-    text.setAttribute("text-anchor", "end");
-    text.setAttribute("x", at - 3);
-  }
+  if (!last) return [];
+  const at = x.at(last[0]);
+  shape("line", { x1: at, x2: at, y1: y.at(last[1]), y2: base, class: "end" }, group);
+  return [{ x: at, curve }];
 }
 
 function drawPoint(group, curve, point, x, y, options) {
@@ -145,32 +145,4 @@ function mark(kind, node) {
   if (kind === "diamond") shape("path", { d: "M0-6L5.5 0L0 6L-5.5 0Z" }, node);
   if (kind === "triangle") shape("path", { d: "M0-5.5L5.5 4.5L-5.5 4.5Z" }, node);
   if (kind === "cross") shape("path", { d: "M-5-2H-2V-5H2V-2H5V2H2V5H-2V2H-5Z" }, node);
-}
-
-/** A name at each line, where it is farthest from everything else. */
-function labelCurves(svg, curves, placed, x, y, width) {
-  if (curves.length < 2) return;
-  const taken = placed.map((each) => [each.x, each.y, each.curve]);
-  for (const curve of curves) for (const [u, v] of curve.line) taken.push([x.at(u), y.at(v), curve]);
-  for (const curve of curves) {
-    const reach = 7 * curve.short.length;
-    let best = null;
-    for (const [u, v] of curve.line.length ? curve.line : curve.points.map((point) => [point.x, point.y])) {
-      for (const [dx, dy] of [[10, -10], [10, 18], [-10 - reach, 18], [-10 - reach, -10]]) {
-        const [left, base] = [x.at(u) + dx, y.at(v) + dy];
-        if (left < MARGIN.left || left + reach > width || base < 24) continue;
-        let room = 60 ** 2;
-        for (const [a, b, owner] of taken) {
-          const [aside, above] = [Math.max(left - a, 0, a - left - reach), Math.max(base - 11 - b, 0, b - base - 3)];
-          const gap = (aside * aside + above * above) * (owner === curve ? 16 : 1);
-          if (gap < room) room = gap;
-        }
-        if (!best || room > best.room) best = { left, base, room };
-      }
-    }
-    if (!best) continue;
-    const text = shape("text", { x: best.left, y: best.base, class: `name side-${curve.place}` }, svg);
-    text.textContent = curve.short;
-    for (let step = 0; step <= reach; step += 12) taken.push([best.left + step, best.base - 4, null]);
-  }
 }

@@ -6,7 +6,7 @@ const METRICS = ["ttft", "tpot", "e2e"];
 
 const shown = read("shown"); // axes, sides, SLOs: made by sweep/report/plot.py
 const files = shown.sides.map((side) => read(`curve-${side.label}`));
-const state = { axis: shown.axis, log: true, band: true, proof: shown.sides.length < 3, visible: new Set(shown.sides.map((side) => side.label)), chosen: new Set() };
+const state = { axis: shown.axis, log: true, band: shown.sides.length < 4, proof: shown.sides.length < 3, visible: new Set(shown.sides.map((side) => side.label)), chosen: new Set() };
 let placed = [];
 let current = null;
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from sweep.curve.compare.nouns import Comparison
 from sweep.model import Curve
-from sweep.report.compare import tables, words
+from sweep.report.compare import advice, tables, words
+from sweep.report.compare.grid import Table
 from sweep.report.foreign import harmless, visible
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
@@ -18,12 +19,13 @@ def render(compared: Comparison, curves: Sequence[Curve]) -> str:
     compared, curves = harmless(compared), [harmless(curve) for curve in curves]
     parts = ["# Comparison", f"**{escaped(words.answer(compared))}**"]
     if compared.unfair:
-        parts += ["## Unfair", bullets(line for line in words.caveats(compared) if line.startswith("UNFAIR"))]
-    parts += ["## Evidence", bullets(words.evidence(compared)), "## What would make it surer", bullets(words.surer(compared))]
-    if compared.differences:
-        parts += ["## To bear in mind", bullets(words.caveats(compared))]
+        parts += ["## Unfair", bullets(advice.unfair(compared))]
+    parts += ["## Evidence", bullets(words.evidence(compared)), "## What would make it surer", bullets(advice.surer(compared))]
+    caveats = advice.caveats(compared)
+    if caveats:
+        parts += ["## To bear in mind", bullets(caveats)]
     for table in tables.all_of(compared, curves):
-        parts += [f"## {escaped(table.title.capitalize())}", grid(table)]
+        parts += [f"## {escaped(table.title.capitalize())}", drawn(table)]
         parts += [escaped(table.note)] if table.note else []
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -36,7 +38,7 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {escaped(line)}" for line in lines)
 
 
-def grid(table: tables.Table) -> str:
+def drawn(table: Table) -> str:
     rule = [":--" if place < table.left else "--:" for place in range(len(table.head))]
     lines = [table.head, tuple(rule), *table.rows]
     made = [" | ".join(cell if index == 1 else escaped(cell) for cell in line) for index, line in enumerate(lines)]

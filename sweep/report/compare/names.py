@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sweep.curve.compare.nouns import Comparison, Ratio, Side, Target
 from sweep.model import Estimate
@@ -35,7 +35,7 @@ def _unit_in(label: str) -> str:
 def target(each: Target, compared: Comparison) -> str:
     if each.slo is not None:
         return quantity.slo_name(each.slo)
-    return f"{each.x:g} {x_unit(compared)}".strip()
+    return f"{each.x:,.10g} {x_unit(compared)}".strip()
 
 
 def targets(names: Sequence[str]) -> str:
@@ -67,14 +67,14 @@ def money(value: float | None, compared: Comparison) -> str:
     return f"{quantity.significant(value)}{currency}"
 
 
-def span(low: float | None, high: float | None, scale: float = 1.0) -> str:
+def span(
+    low: float | None, high: float | None, scale: float = 1.0, *, digits: Callable[[float], str] = quantity.significant
+) -> str:
     """`0.91 to 1.30`, `at least 0.91`, `at most 1.30`."""
-    if low is None and high is None:
-        return MISSING
     if high is None:
-        return f"at least {quantity.significant(low * scale)}" if low is not None else MISSING
-    top = quantity.significant(high * scale)
-    return f"at most {top}" if low is None else f"{quantity.significant(low * scale)} to {top}"
+        return MISSING if low is None else f"at least {digits(low * scale)}"
+    top = digits(high * scale)
+    return f"at most {top}" if low is None else f"{digits(low * scale)} to {top}"
 
 
 def estimate_span(each: Estimate | None, scale: float = 1.0) -> str:
@@ -87,7 +87,21 @@ def ratio(each: Ratio) -> str:
     """`1.34× (95 % 1.21 to 1.50; by the measurements alone 0.84 to 1.63)`."""
     if each.value is None:
         return "no ratio"
-    said = [f"95 % {span(each.low, each.high)}"] if each.low is not None or each.high is not None else ["no interval"]
+    said = [f"95 % {ratio_span(each.low, each.high)}"] if each.low is not None or each.high is not None else ["no interval"]
     if each.least is not None or each.most is not None:
-        said.append(f"by the measurements alone {span(each.least, each.most)}")
-    return f"{quantity.significant(each.value)}× ({'; '.join(said)})"
+        said.append(f"by the measurements alone {ratio_span(each.least, each.most)}")
+    return f"{times(each.value)} ({'; '.join(said)})"
+
+
+def times(value: float | None) -> str:
+    """`1.34×`, `1.003×`."""
+    return MISSING if value is None else f"{_digits(value)}×"
+
+
+def ratio_span(low: float | None, high: float | None) -> str:
+    return span(low, high, digits=_digits)
+
+
+def _digits(value: float) -> str:
+    """As fine above 1 as below: `0.997`, `1.003`, `1.34`."""
+    return quantity.significant(value, 4 if 0.9995 <= value < 1.1 else 3)

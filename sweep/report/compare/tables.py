@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from sweep.curve.compare import fair
-from sweep.curve.compare.nouns import Answer, Comparison, Side
-from sweep.model import Curve, Fact
-from sweep.report import quantity, work
-from sweep.report.compare import names, words
+from sweep.curve.compare.nouns import Answer, Comparison
+from sweep.model import Curve
+from sweep.report import quantity
+from sweep.report.compare import names, outlays, questions, words
+from sweep.report.compare.grid import Table
 from sweep.report.compare.names import MISSING
-from sweep.report.facts import UNSTATED, named
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """`left`: how many of the first columns hold words, not numbers."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left: int = 1
-    note: str = ""
 
 
 def sides(compared: Comparison) -> Table:
@@ -33,7 +20,7 @@ def sides(compared: Comparison) -> Table:
             names.short(side.model),
             side.measured_at[:10],
             MISSING if side.accelerators is None else f"{side.accelerators:,}",
-            _price(side, compared),
+            outlays.price(side, compared),
         )
         for side in compared.sides
     )
@@ -77,33 +64,6 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) 
     return made
 
 
-def energies(compared: Comparison) -> Table | None:
-    """What a unit of work takes of energy, for each side at each target; None where no power is known."""
-    rows = []
-    for each in compared.answers:
-        for place, served in enumerate(each.served):
-            energy = served.energy
-            cells = [MISSING] * 5
-            if energy is not None:
-                cells = [
-                    quantity.significant(energy.per_token_j.value),
-                    names.estimate_span(energy.per_token_j),
-                    quantity.count(energy.tok_per_s_per_mw),
-                    quantity.watts(energy.power_w),
-                    energy.known,
-                ]
-            rows.append((names.target(each.target, compared) if place == 0 else "", served.label, *cells))
-    if all(row[-1] == MISSING for row in rows):
-        return None
-    one = work.one(compared.rate_unit)
-    head = ("target", "", f"J / {one}", "95 %", f"{compared.rate_unit} per MW", "power", "power is")
-    note = (
-        f"Power of the whole system over its {work.many(compared.rate_unit)} a second, under an SLO the good ones. Measured: of the accelerators, in the "
-        "windows of the loads. Declared: watts of one accelerator times their number, the same at every load; it counts what its author counted."
-    )
-    return Table("Energy at the targets", head, tuple(rows), 2, note)
-
-
 def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
     """One row for each pair of sides at each target; `brief` without p-values."""
     titles = {each.target.name: names.target(each.target, compared) for each in compared.answers}
@@ -116,9 +76,9 @@ def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
             (
                 title if title != said else "",
                 f"{verdict.of} {verdict.a}/{verdict.b}",
-                MISSING if verdict.ratio.value is None else f"{quantity.significant(verdict.ratio.value)}×",
-                names.span(verdict.ratio.low, verdict.ratio.high),
-                names.span(verdict.ratio.least, verdict.ratio.most),
+                names.times(verdict.ratio.value),
+                names.ratio_span(verdict.ratio.low, verdict.ratio.high),
+                names.ratio_span(verdict.ratio.least, verdict.ratio.most),
                 *p_values,
                 words.call(verdict),
             )
@@ -163,9 +123,9 @@ def gains(compared: Comparison) -> Table:
             MISSING
             if each.window is None
             else f"{quantity.significant(each.window[0])} to {quantity.significant(each.window[1])}",
-            MISSING if each.ratio.value is None else f"{quantity.significant(each.ratio.value)}×",
-            names.span(each.ratio.low, each.ratio.high),
-            names.span(each.ratio.least, each.ratio.most),
+            names.times(each.ratio.value),
+            names.ratio_span(each.ratio.low, each.ratio.high),
+            names.ratio_span(each.ratio.least, each.ratio.most),
             quantity.percent(each.share_won),
             quantity.percent(each.share_lost),
             _extreme(each.best),
@@ -192,69 +152,10 @@ def gains(compared: Comparison) -> Table:
     )
 
 
-def costs(compared: Comparison) -> Table | None:
-    """Demand-weighted cost and what a cost ceiling buys."""
-    if not compared.demand and not compared.within:
-        return None
-    within = {each.label: each for each in compared.within}
-    demand = {each.label: each for each in compared.demand}
-    rows = []
-    for side in compared.sides:
-        mix, best = demand.get(side.label), within.get(side.label)
-        cost = mix.cost_per_million if mix else None
-        rows.append(
-            (
-                side.label,
-                names.money(cost.value if cost else None, compared),
-                names.estimate_span(cost),
-                quantity.percent(mix.unreachable_share if mix else None),
-                quantity.percent(mix.undecided_share if mix else None),
-                quantity.significant(best.x if best else None),
-                quantity.significant(best.measured_x if best else None),
-            )
-        )
-    ceiling = (
-        f"best {names.x_unit(compared)} under {names.money(compared.within[0].cost_ceiling, compared)}"
-        if compared.within
-        else "best under a ceiling"
-    )
-    head = ("", names.cost_head(compared), "95 %", "not served", "undecided", ceiling, "measured")
-    note = (
-        "Mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of reach, "
-        "or an SLO missed at every load. Undecided: too few requests to say."
-    )
-    return Table("Cost of your demand", head, tuple(rows), 1, note)
-
-
-def questions(curves: Sequence[Curve], compared: Comparison) -> list[Table]:
-    """The four questions, each a table with one column a curve."""
-    labelled: Mapping[str, Curve] = {side.label: curve for side, curve in zip(compared.sides, curves, strict=True)}
-    made = []
-    for section, answers in fair.side_by_side(labelled).items():
-        rows = tuple((named(key, 0.0)[0], *(_fact(key, by_label[label]) for label in labelled)) for key, by_label in answers)
-        stated = tuple(row for row in rows if any(cell != UNSTATED for cell in row[1:]))
-        unstated = [row[0] for row in rows if row not in stated]
-        note = f"Nobody states: {', '.join(unstated)}." if unstated else ""
-        made.append(Table(section, ("", *labelled), stated, 1 + len(labelled), note))
-    return made
-
-
-def _fact(key: str, fact: Fact) -> str:
-    return UNSTATED if fact.value is None else named(key, fact.value)[1] + (" (declared)" if fact.known == "declared" else "")
-
-
 def all_of(compared: Comparison, curves: Sequence[Curve]) -> list[Table]:
     made = [sides(compared), targets(compared), verdicts(compared), loads(compared)]
-    made += [energies(compared), gains(compared), costs(compared)]
-    return [table for table in (*made, *questions(curves, compared)) if table is not None and table.rows]
-
-
-def _price(side: Side, compared: Comparison) -> str:
-    unit = f" {side.currency}" if side.currency else ""
-    if side.price_per_million_output_tokens is not None:
-        return f"{quantity.significant(side.price_per_million_output_tokens)}{unit} / M {work.many(compared.rate_unit)}"
-    hour = side.price_per_accelerator_hour
-    return MISSING if hour is None else f"{quantity.significant(hour)}{unit} / acc. h"
+    made += [outlays.energies(compared), gains(compared), outlays.costs(compared)]
+    return [table for table in (*made, *questions.questions(curves, compared)) if table is not None and table.rows]
 
 
 def p_value(value: float | None) -> str:
@@ -266,4 +167,4 @@ def _level(value: float | None) -> str:
 
 
 def _extreme(place: tuple[float, float] | None) -> str:
-    return MISSING if place is None else f"{quantity.significant(place[1])}× at {quantity.significant(place[0])}"
+    return MISSING if place is None else f"{names.times(place[1])} at {quantity.significant(place[0])}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sweep.curve.compare.nouns import Comparison
 from sweep.model import Curve
-from sweep.report.compare import tables, words
+from sweep.report.compare import advice, grid, outlays, questions, tables, words
 from sweep.report.foreign import harmless
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     from rich.padding import Padding
     from rich.text import Text
 
-    unfair = [line for line in words.caveats(compared) if line.startswith("UNFAIR")]
-    if unfair:
-        yield Text("\n".join(unfair) + "\n", style="bold red")
+    if compared.unfair:
+        yield Text("\n".join(f"UNFAIR: {line}" for line in advice.unfair(compared)) + "\n", style="bold red")
     yield Text(words.answer(compared) + "\n", style="bold")
     brief = (tables.targets(compared, brief=True), tables.verdicts(compared, brief=True))
     for table in (tables.sides(compared), *brief, tables.loads(compared)):
@@ -35,25 +34,25 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
             yield Text()
     for title, lines in (
         ("Over the whole curve", [words.gain(compared, each) for each in compared.gains]),
-        ("What would make it surer", words.surer(compared)),
-        ("To bear in mind", [line for line in words.caveats(compared) if line not in unfair]),
+        ("What would make it surer", advice.surer(compared)),
+        ("To bear in mind", advice.caveats(compared)),
     ):
         if lines:
             yield Text(title, style="bold")
             for line in lines:
                 yield Padding(Text(line), (0, 0, 0, 2))
             yield Text()
-    for table in (tables.costs(compared), tables.energies(compared)):
+    for table in (outlays.costs(compared), outlays.energies(compared)):
         if table is not None:
             yield _drawn(table)
             yield Text()
     yield Text("The four questions", style="bold")
-    for table in tables.questions(curves, compared):
+    for table in questions.questions(curves, compared):
         if table.rows:
             yield _drawn(table)
 
 
-def _drawn(table: tables.Table) -> Table:
+def _drawn(table: grid.Table) -> Table:
     from rich import box
     from rich.table import Table as Drawn
     from rich.text import Text

@@ -1,33 +1,34 @@
-"""A comparison in sentences: the answer, the evidence, and what would make it surer."""
+"""A comparison in sentences: the answer, then the evidence."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Served, Verdict
+from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Ratio, Served, Verdict
 from sweep.report import quantity, work
-from sweep.report.compare import names
+from sweep.report.compare import amounts, names
 
 UNDECIDED, EQUAL, NOBODY = "undecided", "equal", "nobody"
-WIDE = 1.10  # a bracket wider than this is worth a measurement
-REACH = 9  # sentences of advice, at most
 
 
 def answer(compared: Comparison) -> str:
-    """The first line: who serves the buyer better, at what, by how much."""
+    """The first line: who serves the buyer better, at what, by how much, how sure."""
     if not compared.answers:
         return "Nothing to compare at: no SLO was named and the curves have no frontier on this axis."
     of = decisive(compared)
-    places: dict[tuple[str, ...] | str, list[str]] = {}
+    places: dict[tuple[str, ...] | str, list[Answer]] = {}
     for each in compared.answers:
-        places.setdefault(standing_out(compared, each, of), []).append(names.target(each.target, compared))
+        places.setdefault(standing_out(compared, each, of), []).append(each)
     groups = sorted(places.items(), key=lambda group: _rank(group[0]))
     winners = [group for group, _ in groups if not isinstance(group, str)]
-    everywhere = len(groups) == 1 and len(compared.answers) > 1
     lead = "It depends on the target: " if len(winners) > 1 else ""
-    said = "; ".join(_group(compared, of, group, "every target" if everywhere else names.targets(at)) for group, at in groups)
-    return f"{lead}{said[0].upper() if not lead else said[0]}{said[1:]}."
+    lead = f"Forced, though unfair: {lead.lower()}" if compared.unfair else lead
+    said = "; ".join(_group(compared, of, group, at, alone=len(groups) == 1) for group, at in groups)
+    return f"{lead}{said if lead else _capital(said)}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _rank(group: tuple[str, ...] | str) -> tuple[int, str]:
@@ -36,37 +37,82 @@ def _rank(group: tuple[str, ...] | str) -> tuple[int, str]:
     return (0 if len(group) == 1 else 1, group[0])
 
 
-def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: str) -> str:
-    if group == EQUAL:
-        return f"equivalent, within {names.percent(compared.delta)}, at {at}"
-    if group == UNDECIDED:
-        return f"these measurements do not decide at {at}"
+def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: Sequence[Answer], *, alone: bool) -> str:
+    """The targets with one outcome in a clause."""
+    labels = [side.label for side in compared.sides]
+    where = "every target" if alone and len(at) > 1 else names.targets([names.target(each.target, compared) for each in at])
     if group == NOBODY:
-        return f"no curve is shown to meet {at}"
+        who = f"neither {labels[0]} nor {labels[1]}" if len(labels) == 2 else "no curve"
+        return f"{who} {'reaches' if all(each.target.slo is None for each in at) else 'meets'} {where} at any load measured"
+    if group == EQUAL:
+        return f"{names.targets(labels)} are equivalent at {where}: surely within {names.percent(compared.delta)} of each other"
+    if group == UNDECIDED:
+        return f"undecided at {where}{_open(compared, of, at)}"
     called = {side.label: names.side(side) for side in compared.sides}
     if len(group) > 1:
         beaten = [label for label in called if label not in group]
-        return f"{names.targets(group)} beat {names.targets(beaten)}, undecided among themselves, at {at}"
-    return f"{called[group[0]]} is better at {at}{_by_how_much(compared, of, group[0])}"
+        return f"{names.targets(group)} beat {names.targets(beaten)} at {where}, undecided among themselves"
+    return f"{called[group[0]]} is {_by_how_much(compared, of, group[0], where, at)}"
 
 
-def _by_how_much(compared: Comparison, of: Measure, label: str) -> str:
-    """`, 0.70 to 0.75× the cost per token`: over the targets where this side wins, against its closest rival there."""
-    what = (
-        f"cost per {work.spelled(compared.rate_unit)}"
-        if of == "cost"
-        else f"output{' per accelerator' if compared.basis == 'accelerator' else ''}"
-    )
-    led = {each.target.name for each in compared.answers if standing_out(compared, each, of) == (label,)}
-    closest: dict[str, float] = {}
-    for verdict in compared.verdicts:
-        if verdict.of == of and verdict.target in led and winner(verdict) == label and verdict.ratio.value:
-            ratio = verdict.ratio.value if verdict.a == label else 1 / verdict.ratio.value
-            closest[verdict.target] = min(ratio, closest.get(verdict.target, ratio), key=lambda value: abs(math.log(value)))
-    if not closest:
+def _by_how_much(compared: Comparison, of: Measure, label: str, where: str, at: Sequence[Answer]) -> str:
+    """`cheaper at …: a token costs 25 to 30 % less than at B (95 %: 23 to 32 %)`: against the closest rival at each target."""
+    rivals: dict[str, tuple[str, Ratio]] = {}
+    for verdict in _of(compared, of, at):
+        if winner(verdict) == label and verdict.ratio.value:
+            ratio, held = _seen_from(verdict, label), rivals.get(verdict.target)
+            if held is None or amounts.farther(held[1], ratio):
+                rivals[verdict.target] = (_other(verdict, label), ratio)
+    ratios = [ratio for _, ratio in rivals.values()]
+    found, sure = amounts.values(ratios), amounts.intervals(ratios)
+    if found is None:
+        beaten = names.targets([side.label for side in compared.sides if side.label != label])
+        return f"better at {where}: {beaten} {'does' if len(compared.sides) == 2 else 'do'} not get there"
+    others = list(dict.fromkeys(rival for rival, _ in rivals.values()))
+    rival = others[0] if len(others) == 1 else "the next"
+    interval = f" (95 %: {amounts.span(sure, found)})" if sure else ""
+    if of == "cost":
+        return f"cheaper at {where}: a {work.spelled(compared.rate_unit)} costs {amounts.than(found)} at {rival}{interval}"
+    per = " per accelerator" if compared.basis == "accelerator" else ""
+    return f"better at {where}: it delivers {amounts.than(found)} {rival}{per}{interval}"
+
+
+def _open(compared: Comparison, of: Measure, at: Sequence[Answer]) -> str:
+    """Why it is not decided: too few requests, or between what the ratio lies."""
+    scarce = [side.label for side in compared.sides if any(_standing(each, side.label) == "undecided" for each in at)]
+    if scarce:
+        what = "it" if len(at) == 1 else "them"
+        return f": too few requests to say whether {names.targets(scarce)} {'meets' if len(scarce) == 1 else 'meet'} {what}"
+    if len(compared.sides) > 2:
         return ""
-    low, high = (quantity.significant(value) for value in (min(closest.values()), max(closest.values())))
-    return f", {low if low == high else f'{low} to {high}'}× the {what}{' of the next' if len(compared.sides) > 2 else ''}"
+    a, b = (side.label for side in compared.sides)
+    ratios = [verdict.ratio for verdict in _of(compared, of, at)]
+    found, sure = amounts.values(ratios), amounts.intervals(ratios)
+    if found is None:
+        return ""
+    if sure is None:
+        return f": {a} shows {amounts.than(found)} {b}, but with what uncertainty is not known"
+    if of == "cost":
+        return f": a {work.spelled(compared.rate_unit)} of {a} may cost {amounts.than(sure)} one of {b}"
+    per = " per accelerator" if compared.basis == "accelerator" else ""
+    return f": {a} may deliver {amounts.than(sure)} {b}{per}"
+
+
+def _standing(each: Answer, label: str) -> str:
+    return next(served.standing for served in each.served if served.label == label)
+
+
+def _of(compared: Comparison, of: Measure, at: Sequence[Answer]) -> list[Verdict]:
+    asked = {each.target.name for each in at}
+    return [verdict for verdict in compared.verdicts if verdict.of == of and verdict.target in asked]
+
+
+def _seen_from(verdict: Verdict, label: str) -> Ratio:
+    """The ratio of this side over the other."""
+    if verdict.a == label:
+        return verdict.ratio
+    value, low, high = (1 / end if end else None for end in (verdict.ratio.value, verdict.ratio.high, verdict.ratio.low))
+    return Ratio(value=value, low=low, high=high)
 
 
 def decisive(compared: Comparison) -> Measure:
@@ -119,11 +165,9 @@ def _at(compared: Comparison, each: Answer) -> str:
     ]
     if len(compared.sides) > 2:
         own = [verdict for verdict in verdicts if verdict.of == decisive(compared)]
-        told = [
-            ", ".join(f"{_pair(verdict)} {quantity.significant(verdict.ratio.value)}× ({call(verdict)})" for verdict in own)
-        ]
+        told = [", ".join(f"{_pair(verdict)} {names.times(verdict.ratio.value)} ({call(verdict)})" for verdict in own)]
     else:
-        told = [f"{_pair(verdict)} {names.ratio(verdict.ratio)}: {call(verdict)}" for verdict in verdicts]
+        told = [_capital(f"{_pair(verdict)} {names.ratio(verdict.ratio)}: {call(verdict)}") for verdict in verdicts]
     return ". ".join([f"At {names.target(each.target, compared)}: {said}", *filter(None, told)]) + "."
 
 
@@ -171,89 +215,3 @@ def gain(compared: Comparison, each: Gain) -> str:
         f"{names.ratio(each.ratio)} on average; {each.a} is more than {edge} ahead on {quantity.percent(each.share_won)} "
         f"of it and behind on {quantity.percent(each.share_lost)}{level}."
     )
-
-
-def caveats(compared: Comparison) -> list[str]:
-    """What is not the same on all sides, unfair things first."""
-    return [
-        f"{'UNFAIR: ' if one.unfair else ''}{one.says} ({', '.join(f'{label} {_said(value)}' for label, value in one.values.items())})"
-        for one in compared.differences
-    ]
-
-
-def _said(value: object) -> str:
-    if value is None:
-        return "not stated"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return quantity.significant(value, 4)
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{key} {inner:g}" if isinstance(inner, int | float) else f"{key} {inner}"
-            for key, inner in value.items()
-            if inner is not None
-        )
-    if isinstance(value, list | tuple):
-        return ", ".join(_said(inner) for inner in value)
-    return names.short(str(value))
-
-
-def surer(compared: Comparison) -> list[str]:
-    """What to do next, most useful first."""
-    return list(dict.fromkeys(_advice(compared)))[:REACH]
-
-
-def _advice(compared: Comparison) -> Iterable[str]:
-    if compared.unfair:
-        yield "Measure all sides with the same profile, start and token accounting; until then the numbers above mislead."
-    open_targets = {verdict.target for verdict in compared.verdicts if verdict.call == "inconclusive"}
-    for each in compared.answers:
-        for served in each.served:
-            if served.standing == "undecided":
-                yield (
-                    f"Ask {served.label} for more requests (--requests) at the loads near {names.target(each.target, compared)}: "
-                    "too few were measured to say whether it holds."
-                )
-    for each in compared.answers:
-        for served in each.served:
-            wide = served.attained and served.ceiling and served.ceiling > WIDE * served.attained
-            if wide and len(served.loads) > 1:
-                low, high = served.loads[0], served.loads[-1]
-                yield (
-                    f"Measure {served.label} at a load between {low:g} and {high:g} (--grid {_between(low, high)}): "
-                    f"at {names.target(each.target, compared)} its measurements leave {quantity.significant(served.attained)} "
-                    f"to {quantity.significant(served.ceiling)} {compared.rate_unit}."
-                )
-    once = [side.label for side in compared.sides if side.runs < 3]
-    if once:
-        what = (
-            "Loads were measured fewer than three times"
-            if len(once) == len(compared.sides)
-            else f"{names.targets(once)}: fewer than three runs a load"
-        )
-        yield f"{what}; how much one run differs from the next is not in these intervals: --repeat 3."
-    if open_targets and not compared.paired:
-        yield "Measure in alternation (sweep run --endpoint A --endpoint B --interleave), so that the time of day cannot decide."
-    if compared.unknown_noise:
-        yield f"{names.targets(list(compared.unknown_noise))}: values without intervals decide nothing; measure with sweep."
-    yield from _missing(compared)
-
-
-def _missing(compared: Comparison) -> Iterable[str]:
-    uncounted = [side.label for side in compared.sides if side.accelerators is None]
-    by_token = {side.label for side in compared.sides if side.price_per_million_output_tokens is not None}
-    if uncounted and not set(uncounted) <= by_token:
-        example = " ".join(f"--accelerators {label}=8" for label in uncounted)
-        yield f"State how many accelerators stand behind {names.targets(uncounted)} ({example}); until then whole systems are compared."
-    unpriced = [side.label for side in compared.sides if side.price_per_accelerator_hour is None and side.label not in by_token]
-    if unpriced:
-        yield f"State prices to see what tokens cost ({' '.join(f'--price {label}=2.50' for label in unpriced)}, per accelerator-hour)."
-    hidden = [one.key for one in compared.differences if one.says.startswith("not verifiable")]
-    if hidden:
-        yield f"Have the missing answers filled in ({', '.join(hidden)}): sweep describe, or --set when measuring."
-
-
-def _between(low: float, high: float) -> str:
-    middle = (low * high) ** 0.5
-    return f"{round(middle)}" if middle >= 2 and low < round(middle) < high else f"{middle:.3g}"

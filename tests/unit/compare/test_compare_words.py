@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import Any
 
@@ -13,7 +14,8 @@ from rich.console import Console
 
 from sweep.curve.compare.together import compare
 from sweep.model import Curve
-from sweep.report.compare import markdown, out, overlay, tables, text, words
+from sweep.plan.slo import parse
+from sweep.report.compare import advice, amounts, markdown, out, overlay, tables, text, words
 
 AT = (15.0, 30.0)
 
@@ -23,60 +25,108 @@ def first_line(*curves: Curve, **questions: Any) -> str:
 
 
 def test_one_winner_everywhere() -> None:
-    assert first_line(side("a", output=1.2), side("b")) == "A (a) is better at every target, 1.20× the output."
+    said = first_line(side("a", output=1.2), side("b"))
+    assert re.fullmatch(r"A \(a\) is better at every target: it delivers 20 % more than B \(95 %: 1\d to 2\d %\)\.", said)
+    assert first_line(side("a"), side("b", output=1.2)).startswith(
+        "B (b) is better at every target: it delivers 20 % more than A"
+    )
+
+
+def test_what_is_counted_is_compared_by_accelerator() -> None:
+    said = first_line(side("a", output=1.2, accelerators=8), side("b", accelerators=8), at=[20.0])
+    assert said.startswith("A (a) is better at 20 tok/s/user: it delivers 20 % more than B per accelerator (95 %: ")
+
+
+def test_twice_and_more_is_said_in_times() -> None:
+    said = first_line(side("a", output=3.2), side("b"), at=[20.0])
+    assert re.search(r"it delivers 3\.20 times as much as B \(95 %: 3\.\d\d to 3\.\d\d times\)", said)
 
 
 def test_cost_decides_where_prices_are_known() -> None:
     fast, cheap = side("fast", output=1.2, accelerators=8, price=4.0), side("cheap", accelerators=8, price=2.0)
-    assert first_line(fast, cheap) == "B (cheap) is better at every target, 0.600× the cost per token."
+    assert first_line(fast, cheap).startswith("B (cheap) is cheaper at every target: a token costs 40 % less than at A (95 %: ")
+
+
+def test_a_vector_costs_what_a_token_does_not() -> None:
+    sides = [side(name, accelerators=8, price=price) for name, price in (("a", 4.0), ("b", 2.0))]
+    made = [msgspec.structs.replace(one, endpoint=msgspec.structs.replace(one.endpoint, unit="vectors")) for one in sides]
+    assert "a vector costs 50 % less than at A" in first_line(*made, at=[20.0])
+    table = tables.targets(compare(made, at=[20.0]))
+    assert "cost / M vectors" in table.head
 
 
 def test_it_may_depend_on_the_target() -> None:
     """Twice the throughput, but every token takes longer."""
     said = first_line(side("bulk", output=2.0, latency=2.0), side("quick"), at=[6.0, 28.0])
-    assert said.startswith("It depends on the target: A (bulk) is better at 6 tok/s/user")
-    assert "B (quick) is better at 28 tok/s/user" in said
+    assert said.startswith("It depends on the target: A (bulk) is better at 6 tok/s/user: it delivers 2.00 times as much as B")
+    assert "; B (quick) is better at 28 tok/s/user: it delivers 68 % more than A" in said
+
+
+def test_one_side_alone_may_get_there() -> None:
+    assert first_line(side("a", latency=2.0), side("b"), at=[55.0]) == "B (b) is better at 55 tok/s/user: A does not get there."
 
 
 def test_equivalent_undecided_and_out_of_reach() -> None:
-    assert first_line(side("a", spread=0.002), side("b", spread=0.002)) == "Equivalent, within 3 %, at every target."
-    assert first_line(side("a", spread=0.3), side("b", output=1.1, spread=0.3)).startswith("These measurements do not decide")
-    assert first_line(side("a"), side("b"), at=[1e6]) == "No curve is shown to meet 1e+06 tok/s/user."
+    assert (
+        first_line(side("a", spread=0.002), side("b", spread=0.002))
+        == "A and B are equivalent at every target: surely within 3 % of each other."
+    )
+    undecided = first_line(side("a", spread=0.05), side("b", latency=1.03, spread=0.05), at=[20.0])
+    assert re.fullmatch(r"Undecided at 20 tok/s/user: A may deliver \S+ % less to \S+ % more than B\.", undecided)
+    wide = first_line(side("a", spread=0.3), side("b", output=1.1, spread=0.3))
+    assert re.fullmatch(r"Undecided at every target: A may deliver 0\.\d+ to \d\.\d+ times as much as B\.", wide)
+    assert first_line(side("a"), side("b"), at=[1e6]) == "Neither A nor B reaches 1,000,000 tok/s/user at any load measured."
+
+
+def test_an_slo_that_nobody_meets_or_that_too_few_requests_were_asked_about() -> None:
+    few = [browser_pages.side(name, requests=(40, 40)) for name in "ab"]
+    assert first_line(*few, at=[], slos=parse("ttft_p50<=1ms")) == "Neither A nor B meets p50 TTFT ≤ 1 ms at any load measured."
+    said = first_line(*few, at=[], slos=parse("ttft_p99<=900ms"))
+    assert said == "Undecided at p99 TTFT ≤ 900 ms: too few requests to say whether A and B meet it."
+    assert any("Ask A and B for more requests" in line for line in advice.surer(compare(few, slos=parse("ttft_p99<=900ms"))))
+
+
+def test_values_without_intervals_are_told_as_such() -> None:
+    said = first_line(side("a", output=1.5, spread=None), side("b"))
+    assert said == "Undecided at every target: A shows 50 % more than B, but with what uncertainty is not known."
 
 
 def test_of_three_two_may_lead() -> None:
     said = first_line(side("a", spread=0.1), side("b", spread=0.1), side("c", output=0.3, spread=0.1), at=[20.0])
-    assert said == "A and B beat C, undecided among themselves, at 20 tok/s/user."
+    assert said == "A and B beat C at 20 tok/s/user, undecided among themselves."
 
 
 def test_of_three_the_closest_rival_counts() -> None:
     said = first_line(side("a", output=1.3), side("b", output=1.1), side("c"), at=[20.0])
-    assert said == "A (a) is better at 20 tok/s/user, 1.18× the output of the next."
+    assert said.startswith("A (a) is better at 20 tok/s/user: it delivers 18 % more than B (95 %: ")
 
 
 def test_what_would_make_it_surer_names_the_next_measurement() -> None:
     compared = compare([side("a", spread=0.1), side("b", output=1.1, spread=0.1)], at=[20.0])
-    advice = "\n".join(words.surer(compared))
-    assert "Measure A at a load between 8 and 16 (--grid 11)" in advice
-    assert "--repeat 3" in advice
-    assert "--accelerators A=8 --accelerators B=8" in advice
-    assert "--price A=2.50" in advice
-    assert "in alternation" in advice
+    said = "\n".join(advice.surer(compared))
+    assert (
+        "Measure A and B at --grid 11 too: at 20 tok/s/user their measurements alone leave a factor of up to 1.6 open." in said
+    )
+    assert "--repeat 3" in said
+    assert "--accelerators A=8 --accelerators B=8" in said
+    assert "--price A=2.50" in said
+    assert "in alternation" in said
 
 
 def test_advice_already_followed_is_not_given() -> None:
     pair = [repeated(name, seed, pair="n", accelerators=1, price=1.0) for name, seed in (("a", 1), ("b", 2))]
-    advice = "\n".join(words.surer(compare(pair, at=[20.0])))
-    assert "--repeat" not in advice
-    assert "alternation" not in advice
-    assert "--price" not in advice
+    said = "\n".join(advice.surer(compare(pair, at=[20.0])))
+    assert "--repeat" not in said
+    assert "alternation" not in said
+    assert "--price" not in said
 
 
 def test_the_unfair_is_said_first_when_forced() -> None:
     other = side("b")
     other = msgspec.structs.replace(other, profile=msgspec.structs.replace(other.profile, text="code"))
     compared = compare([side("a"), other], at=AT, force=True)
-    assert words.caveats(compared)[0].startswith("UNFAIR: the prompts' kind of text differs (A prose, B code)")
+    assert advice.unfair(compared) == ["The prompts' kind of text differs (A prose, B code)."]
+    assert words.answer(compared).startswith("Forced, though unfair: A and B")
     console = Console(file=StringIO(), width=80)
     text.show(console, compared, [side("a"), other])
     assert console.file.getvalue().startswith("UNFAIR")  # type: ignore[attr-defined]
@@ -165,3 +215,25 @@ def test_both_pictures_are_written(tmp_path: Any) -> None:
 @pytest.mark.parametrize(("share", "said"), [(None, "–"), (0.0004, "< 0.001"), (0.0312, "0.031")])
 def test_p_values_in_words(share: float | None, said: str) -> None:
     assert tables.p_value(share) == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "than"),
+    [
+        (1.2, 1.2, "20 % more than"),
+        (1.17, 1.24, "17 to 24 % more than"),
+        (0.6, 0.75, "25 to 40 % less than"),
+        (0.95, 1.08, "5.0 % less to 8.0 % more than"),
+        (2.1, 3.05, "2.10 to 3.05 times as much as"),
+        (0.4, 2.5, "0.400 to 2.50 times as much as"),
+    ],
+)
+def test_amounts_in_words(low: float, high: float, than: str) -> None:
+    assert amounts.than(amounts.Range(low, high)) == than
+
+
+def test_an_interval_speaks_as_its_value_does() -> None:
+    value = amounts.Range(1.2, 1.2)
+    assert amounts.span(amounts.Range(1.17, 1.24), value) == "17 to 24 %"
+    assert amounts.span(amounts.Range(0.98, 1.24), value) == "2.0 % less to 24 % more"
+    assert amounts.span(amounts.Range(1.97, 2.03), amounts.Range(2.0, 2.0)) == "1.97 to 2.03 times"

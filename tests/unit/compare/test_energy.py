@@ -15,7 +15,7 @@ from sweep.curve.compare.nouns import Comparison, Served
 from sweep.curve.compare.together import compare
 from sweep.errors import UsageError
 from sweep.model import Curve
-from sweep.report.compare import markdown, tables
+from sweep.report.compare import markdown, outlays
 
 AT = (18.0, 40.0)
 
@@ -107,10 +107,10 @@ def test_a_good_token_takes_what_is_burned_for_the_bad_ones_too() -> None:
 def test_tables_say_how_power_is_known_and_leave_out_what_nobody_knows() -> None:
     curves = [metered(side("a"), lambda _: 5000.0), side("b", accelerators=8, power_w=700)]
     compared = compare(curves, at=AT)
-    table = tables.energies(compared)
+    table = outlays.energies(compared)
     assert table is not None
     assert [row[-1] for row in table.rows] == ["measured", "declared"] * 2
     assert "J / tok" in table.head
     assert "## Energy at the targets" in markdown.render(compared, curves)
     nobody: Comparison = compare([side("a"), side("b")], at=AT)
-    assert tables.energies(nobody) is None
+    assert outlays.energies(nobody) is None

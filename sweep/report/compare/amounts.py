@@ -1,0 +1,87 @@
+"""How much more or less, in the words one would say: a range of ratios as percent, or as times where it is far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sweep.curve.compare.nouns import Ratio
+from sweep.report import quantity
+
+TIMES = 1.995  # from here on, `2.10 times as much` says it better than `110 % more`
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Ratios from `low` to `high`, positive."""
+
+    low: float
+    high: float
+
+    @property
+    def far(self) -> bool:
+        """Whether percent would mislead: twice and more, or so wide that it is both less and more."""
+        return self.low >= TIMES or (self.high >= TIMES and self.low < 1)
+
+
+def values(ratios: Iterable[Ratio]) -> Range | None:
+    """From the least to the greatest; None where none has a value."""
+    known = [each.value for each in ratios if each.value]
+    return Range(min(known), max(known)) if known else None
+
+
+def intervals(ratios: Iterable[Ratio]) -> Range | None:
+    """What the intervals of those with a value span; None where one of them is open or unknown."""
+    ends = [(each.low, each.high) for each in ratios if each.value]
+    known = [(low, high) for low, high in ends if low and high]
+    return Range(min(low for low, _ in known), max(high for _, high in known)) if known and len(known) == len(ends) else None
+
+
+def farther(a: Ratio, b: Ratio) -> bool:
+    """Whether a is farther from 1 than b; both have a value."""
+    return abs(math.log(a.value or 1.0)) > abs(math.log(b.value or 1.0))
+
+
+def than(each: Range) -> str:
+    """`20 % more than`, `17 to 24 % less than`, `2.10 to 3.05 times as much as`, `5 % less to 8 % more than`."""
+    return f"{_times(each)} as much as" if each.far else f"{change(each)} than"
+
+
+def change(each: Range) -> str:
+    """`20 % more`, `17 to 24 % less`, `5 % less to 8 % more`."""
+    if each.low >= 1:
+        return f"{_two(percent(each.low), percent(each.high), ' %')} more"
+    if each.high <= 1:
+        return f"{_two(percent(each.high), percent(each.low), ' %')} less"
+    return f"{number(percent(each.low))} % less to {number(percent(each.high))} % more"
+
+
+def span(each: Range, like: Range) -> str:
+    """In the words of `like`, without saying its direction again: `17 to 24 %`."""
+    if like.far or each.far:
+        return _times(each)
+    same = min(each.low, like.low) >= 1 or max(each.high, like.high) <= 1
+    return change(each).removesuffix(" more").removesuffix(" less") if same else change(each)
+
+
+def percent(ratio: float) -> float:
+    return abs(ratio - 1) * 100
+
+
+def number(value: float) -> str:
+    """Two digits and no more: `0.4`, `3.4`, `24`, `120`."""
+    if value == 0:
+        return "0"
+    places = max(0, 1 - math.floor(math.log10(value)))
+    return f"{value:,.{min(places, 1 if value >= 0.1 else 2)}f}"
+
+
+def _times(each: Range) -> str:
+    low, high = quantity.significant(each.low), quantity.significant(each.high)
+    return f"{low if low == high else f'{low} to {high}'} times"
+
+
+def _two(low: float, high: float, unit: str) -> str:
+    first, second = number(low), number(high)
+    return f"{first}{unit}" if first == second else f"{first} to {second}{unit}"
