@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ def must_match(curve: Curve) -> dict[str, Any]:
     return {
         "isl": msgspec.to_builtins(profile.isl),
         "osl": msgspec.to_builtins(profile.osl),
+        "pairs": profile.rows and hashlib.sha256(profile.rows.encode()).hexdigest()[:12],
         "unit": curve.endpoint.unit,
         "text": profile.text,
         "images": msgspec.to_builtins(profile.images),

@@ -30,7 +30,6 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     headers: dict[str, str] = {}
     insecure: bool = False
-    dataset: str | None = None  # file to cut prompts from
     tokenizer: str | None = None  # file to count answers with whose tokens the endpoint does not count
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from sweep.errors import SweepError, UsageError
 from sweep.load.client import Target, target_from
 from sweep.load.descriptors import raise_limit
 from sweep.load.health import merged
+from sweep.load.material import lend
 from sweep.load.recount import Texts, recounted
 from sweep.load.roll import Roll
 from sweep.load.shard import Order, Report, Shard, joined, records_of, rows_of
@@ -25,6 +27,8 @@ from sweep.load.sizing import calibrate, cores, require_room, workers_for, worke
 from sweep.model import Cell, Endpoint, Health, Outcome, Plan, TokenSource
 from sweep.plan.arrival import OPEN
 from sweep.plan.budget import busiest
+from sweep.prompt.dataset import Material
+from sweep.prompt.ids import Passage
 from sweep.records import EMPTY, Batch, Records, concat, from_rows
 
 CLOSE_S = 1.5
@@ -167,15 +171,15 @@ class Running:
         return records.replace(outcome=outcome, error=error)
 
 
-def _spawn() -> _Worker:
+def _spawn(material_fd: int | None) -> _Worker:
     """A worker in a session of its own: Ctrl-C at the terminal reaches the fleet, which then decides."""
     roll = Roll()
     ours, theirs = Pipe()
     with theirs:
-        fds = [theirs.fileno(), roll.fd]
+        fds = [theirs.fileno(), roll.fd, material_fd]
         process = subprocess.Popen(
             [sys.executable, "-c", _BOOT, json.dumps(fds), json.dumps(sys.path)],
-            pass_fds=fds,
+            pass_fds=[fd for fd in fds if fd is not None],
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -185,14 +189,18 @@ def _spawn() -> _Worker:
 class Fleet:
     """Worker processes for one target, as a context manager."""
 
-    def __init__(self, target: Target, workers: int | None = 1) -> None:
-        """`workers` None: one, and as many more as the plans told to `fit` need."""
+    def __init__(self, target: Target, workers: int | None = 1, material: Material | None = None) -> None:
+        """`workers` None: one, and as many more as the plans told to `fit` need. `material`: texts of the user's own."""
         self._target = target
         self._sizes_itself = workers is None
         self._sustained: float | None = None  # events/s of one worker, once that had to be known
         self._descriptors = raise_limit()
-        self._workers = {number: _spawn() for number in range(workers or 1)}
+        self._material_fd = None if material is None else lend(material)
+        self._workers = {number: self._spawn() for number in range(workers or 1)}
         self._running: Running | None = None
+
+    def _spawn(self) -> _Worker:
+        return _spawn(self._material_fd)
 
     def __enter__(self) -> Fleet:
         return self
@@ -207,7 +215,7 @@ class Fleet:
         if self._sizes_itself:
             wanted = max(workers_for(events_per_s, self._one_sustains), workers_to_hold(connections, self._descriptors))
             for number in range(self.workers, wanted):
-                self._workers[number] = _spawn()
+                self._workers[number] = self._spawn()
 
     @property
     def workers(self) -> int:
@@ -218,15 +226,18 @@ class Fleet:
             self._sustained = calibrate(lambda url: Fleet(target_from(url, environ={})))
         return self._sustained
 
-    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
-        """Starts the cell at once. UsageError when this machine cannot carry its load."""
-        self._check(cell)
+    def measure(self, cell: Cell, endpoint: Endpoint, run_id: str, passage: Passage | None = None) -> Running:
+        """Starts the cell at once, its prompts cut from `passage` where they are token ids.
+
+        UsageError when this machine cannot carry its load.
+        """
+        self._check(cell, endpoint, passage)
         if self._running is not None:
             self._running.close()
         for number, worker in self._workers.items():
             if worker.process.poll() is not None or worker.connection.closed:
                 worker.close()
-                self._workers[number] = _spawn()
+                self._workers[number] = self._spawn()
         self.await_ready()
         busy = set()
         begin_ns = monotonic_ns() + (BEGIN_OPEN_NS if cell.load.kind in OPEN else BEGIN_NS)
@@ -239,6 +250,7 @@ class Fleet:
                 begin_ns=begin_ns,
                 worker=number,
                 workers=len(self._workers),
+                passage=passage if endpoint.takes_ids else None,
             )
             worker.open, worker.ended, worker.events, worker.health = EMPTY, 0, 0, None
             worker.roll.restart()
@@ -267,8 +279,10 @@ class Fleet:
                 except (EOFError, OSError):
                     raise SweepError("a worker process did not start", "see what it says above; please report it") from None
 
-    def _check(self, cell: Cell) -> None:
+    def _check(self, cell: Cell, endpoint: Endpoint, passage: Passage | None) -> None:
         load = cell.load
+        if endpoint.takes_ids and passage is None:
+            raise UsageError("prompts were token ids, and the endpoint takes none any more", "start a new sweep")
         if load.kind != "closed" and load.kind not in OPEN:
             raise UsageError(f"{load.kind} load cannot be driven", f"use closed, {', '.join(OPEN)}")
         if load.kind == "closed" and (load.level < 1 or load.level != round(load.level)):
@@ -284,3 +298,6 @@ class Fleet:
         for worker in self._workers.values():
             worker.close(max(0.0, until - monotonic()))
         self._workers.clear()
+        if self._material_fd is not None:
+            os.close(self._material_fd)
+            self._material_fd = None

@@ -14,7 +14,6 @@ from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.shard import Shard
 from sweep.plan import lengths, start
-from sweep.prompt import dataset
 from sweep.prompt.ask import compose_ask
 from sweep.prompt.tokens import words_for
 
@@ -28,8 +27,6 @@ class Supply:
         self._shard = shard
         self._dialect = dialect
         self._reads = reads
-        if shard.target.dataset:
-            dataset.offer(shard.target.dataset)
         self._keeps_text = recount.wanted(shard.target, shard.endpoint)
         own = slice(shard.worker, None, shard.workers)
         first = (each[own].tolist() for each in start.first_asked(shard.cell))
@@ -76,6 +73,7 @@ class Supply:
             request=number,
             nonce=self._shard.run_id,
             prefix_share=cell.profile.prefix_share,
+            passage=self._shard.passage,
         )
         return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._keeps_text))
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import socket
-import sys
 import threading
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -16,6 +15,7 @@ import msgspec
 from sweep.load.descriptors import raise_limit, widen_table
 from sweep.load.drive import ShardRun
 from sweep.load.look import Look
+from sweep.load.material import learn
 from sweep.load.roll import Roll
 from sweep.load.shard import Order, Shard
 from sweep.load.wire import Wire
@@ -55,11 +55,13 @@ def _measure(shard: Shard, connection: Connection, reports: SimpleQueue[bytes | 
         runner.run(run_shard(shard, connection, reports, roll, look))
 
 
-def main(fd: int, roll_fd: int) -> None:
+def main(fd: int, roll_fd: int, material_fd: int | None) -> None:
     """A worker process: measures the shards it is sent on the connection `fd` until that closes."""
     raise_limit()
     widen_table()
     compose("prose", 2, 0, 0, "")  # builds the words while preflight is under way
+    if material_fd is not None:
+        learn(material_fd)
     connection, roll = Connection(fd), Roll(roll_fd)
     stamps = Wire().socket((socket.AF_INET, socket.SOCK_STREAM, 0))  # the kernel stamps while one socket asks for it
     reports: SimpleQueue[bytes | None] = SimpleQueue()
@@ -81,7 +83,3 @@ def main(fd: int, roll_fd: int) -> None:
     stamps.close()
     reports.put(None)
     poster.join(timeout=1)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

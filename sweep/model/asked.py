@@ -33,12 +33,14 @@ class Profile(Noun, frozen=True, kw_only=True):
     """What kind of requests a curve is about.
 
     `isl` is in tokens, pictures included. `osl` is in the dialect's unit of work: tokens, vectors, documents, audio seconds.
+    With `rows` every request draws one of a file's pairs of lengths, and `isl` and `osl` only tell of its columns.
     """
 
     name: str
     title: str
     isl: Length
     osl: Length
+    rows: str | None = None  # as plan/rows.py encodes them
     dialect: DialectName = "chat"
     text: str = "prose"
     images: Images | None = None

@@ -37,7 +37,7 @@ def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
     the load is so kept with room to spare. Without a probe a lone request is taken to need 1 s and 20 ms a token.
     """
     ttft_s, tpot_s = _pace(endpoint) or (ASSUMED_TTFT_S, ASSUMED_TPOT_S)
-    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + _most_tokens(profile) * tpot_s))
+    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + lengths.most_tokens(profile) * tpot_s))
 
 
 def require_context(profile: Profile, endpoint: Endpoint) -> None:
@@ -46,12 +46,12 @@ def require_context(profile: Profile, endpoint: Endpoint) -> None:
     Texts of a batch and documents to be ranked have a context each: what fits is for the server to say.
     """
     context = endpoint.context_tokens
-    if context is None or endpoint.unit != "tokens" or _most_tokens(profile) <= context:
+    if context is None or endpoint.unit != "tokens" or lengths.most_tokens(profile) <= context:
         return
     alike = [known for known in list_profiles() if known.dialect == profile.dialect]
-    fitting = [known.name for known in alike if _most_tokens(known) <= context]
+    fitting = [known.name for known in alike if lengths.most_tokens(known) <= context]
     raise ProfileError(
-        f"profile {profile.name} needs {_most_tokens(profile)} tokens, {endpoint.model} holds {context}",
+        f"profile {profile.name} needs {lengths.most_tokens(profile)} tokens, {endpoint.model} holds {context}",
         f"these fit: {', '.join(fitting)}" if fitting else "give shorter lengths as ISL/OSL, e.g. --profile 128/64",
     )
 
@@ -83,11 +83,12 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     seconds = sum(seconds for _, seconds in cells)
     share = 1 + effort.REFINEMENT * bool(beyond) if plan.budget_s is None else plan.budget_s / seconds
     requests = share * sum(count for count, _ in cells)
+    isl, osl = lengths.means(plan.profile)
     return Expected(
         cells=len(cells) + beyond,
         requests=round(requests),
-        input_tokens=round(requests * lengths.expected(plan.profile.isl)),
-        output_tokens=round(requests * lengths.expected(plan.profile.osl)),
+        input_tokens=round(requests * isl),
+        output_tokens=round(requests * osl),
         seconds=share * seconds,
         tail_seconds=sum(extra_s(plan, level, endpoint, P99) or 0.0 for level in levels),
     )
@@ -112,7 +113,7 @@ def busiest(plan: Plan, endpoint: Endpoint | None) -> tuple[float, float]:
     if pace is None:
         return (0.0 if plan.kind in OPEN else max(levels), 0.0)
     streamed = endpoint is not None and endpoint.unit == "tokens"
-    events = REQUEST_EVENTS + (lengths.expected(plan.profile.osl) if streamed else 1.0)
+    events = REQUEST_EVENTS + (lengths.means(plan.profile)[1] if streamed else 1.0)
     steady = [_steady(plan, level, *pace) for level in levels]
     connections = max(e2e_s * rate for e2e_s, rate in steady)
     return connections, events * max(rate for _, rate in steady)
@@ -142,7 +143,7 @@ def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence
 def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
     """(requests, seconds) of one cell: start, window, tail."""
     e2e_s, rate = _steady(plan, level, ttft_s, tpot_s)
-    isl, osl = lengths.expected(plan.profile.isl), lengths.expected(plan.profile.osl)
+    isl, osl = lengths.means(plan.profile)
     start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
     seconds = start_s + _window_s(plan, e2e_s, rate) + e2e_s
     return rate * seconds, seconds
@@ -150,7 +151,7 @@ def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float
 
 def _steady(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
     """(E2E in s, requests/s) at one load."""
-    isl, osl = lengths.expected(plan.profile.isl), lengths.expected(plan.profile.osl)
+    isl, osl = lengths.means(plan.profile)
     alone_s = ttft_s + (isl * PREFILL_SHARE + osl) * tpot_s
     others_s = (isl * PREFILL_SHARE + osl * DECODE_SHARE) * tpot_s
     in_flight = level * alone_s / max(0.1, 1 - level * others_s) if plan.kind in OPEN else level
@@ -168,10 +169,6 @@ def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
     fewest = effort.FEWEST if limits.duration_s is None else 0
     cohort_s = max(fewest, limits.requests or 0) / rate
     return min(limits.cap_s, max(asked_s, cohort_s))
-
-
-def _most_tokens(profile: Profile) -> int:
-    return lengths.longest(profile.isl) + lengths.longest(profile.osl)
 
 
 def _pace(endpoint: Endpoint | None) -> tuple[float, float] | None:

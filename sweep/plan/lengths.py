@@ -11,16 +11,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.model import Length, Profile
+from sweep.plan import rows
 from sweep.plan.hashing import uniform
 
 ISL_SALT = 1
 OSL_SALT = 2
+ROW_SALT = 3
 _SECOND = 1 << 32  # the stream of a draw's second uniform
 
 
 def pairs(profile: Profile, seed: int, requests: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(ISL, OSL) of each request, in tokens."""
+    """(ISL, OSL) of each request, in tokens: together a row of the profile's, or each drawn for itself where it has none."""
+    if profile.rows is not None:
+        table = rows.decode(profile.rows)
+        drawn = table[(uniform(seed, requests, ROW_SALT) * len(table)).astype(np.int64)]
+        return drawn[:, 0], drawn[:, 1]
     return draw(profile.isl, seed, requests, ISL_SALT), draw(profile.osl, seed, requests, OSL_SALT)
+
+
+def means(profile: Profile) -> tuple[float, float]:
+    """The means of what `pairs` draws."""
+    if profile.rows is not None:
+        isl, osl = rows.decode(profile.rows).mean(axis=0)
+        return float(isl), float(osl)
+    return expected(profile.isl), expected(profile.osl)
+
+
+def most_tokens(profile: Profile) -> int:
+    """The most tokens, prompt and answer, any request can have."""
+    if profile.rows is not None:
+        return int(rows.decode(profile.rows).sum(axis=1).max())
+    return longest(profile.isl) + longest(profile.osl)
+
+
+def longest_answer(profile: Profile) -> int:
+    """The longest OSL any request can have."""
+    return longest(profile.osl) if profile.rows is None else int(rows.decode(profile.rows)[:, 1].max())
 
 
 def draw(length: Length, seed: int, requests: NDArray[np.int64], salt: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import msgspec
 
 from sweep.errors import ProfileError, SloError
 from sweep.model import Images, Length, Noun, Profile
-from sweep.plan import slo
+from sweep.plan import rows, slo
 from sweep.plan.lengths import nominal
 from sweep.plan.packaged import profile_names
 from sweep.plan.packaged import profiles_dir as profiles_dir
@@ -137,6 +137,11 @@ def _field_problems(profile: Profile) -> list[tuple[str, str, str]]:
     if profile.text not in TEXT_KINDS + AUDIO_KINDS:
         found.append(("$.text", f"unknown text kind {profile.text!r}", f"known: {', '.join(TEXT_KINDS + AUDIO_KINDS)}"))
     found += _image_problems(profile)
+    if profile.rows is not None:
+        try:
+            rows.decode(profile.rows)
+        except ValueError as error:
+            found.append(("$.rows", str(error), "leave it out and give --dataset FILE"))
     if not 0 <= profile.prefix_share < 1:
         found.append(("$.prefix_share", f"{profile.prefix_share:g} is not a share", "give 0 or more, below 1"))
     if profile.duration_s is not None and not 0 < profile.duration_s < float("inf"):

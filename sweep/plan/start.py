@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.model import Cell, Endpoint, Profile, StartKind
 from sweep.plan.hashing import mixed, uniform
-from sweep.plan.lengths import expected, longest, pairs
+from sweep.plan.lengths import longest_answer, means, most_tokens, pairs
 
 CONTEXT_SLACK = 1.02  # a prompt that is nearly all of a request's tokens must not pass the limit by a calibration's error
 _PLACE_SALT, _ORDER_SALT, _PAIR_SALT = 0x7001, 0x7002, 0x7100
@@ -25,7 +25,7 @@ def possible(start: StartKind, profile: Profile, endpoint: Endpoint | None) -> S
     if endpoint is not None and endpoint.unit != "tokens":
         return "cold"
     limits = (endpoint.context_tokens, endpoint.facts.get("input_tokens_limit")) if endpoint is not None else ()
-    needed = CONTEXT_SLACK * (longest(profile.isl) + longest(profile.osl))
+    needed = CONTEXT_SLACK * most_tokens(profile)
     return start if all(limit is None or needed <= limit for limit in limits) else "cold"
 
 
@@ -65,7 +65,7 @@ def _length_biased(profile: Profile, seed: int, requests: NDArray[np.int64]) -> 
 
     Answers above 64 times the mean weigh as that, so that one in 64 candidates stays however long the tail.
     """
-    heaviest = min(longest(profile.osl), 64 * expected(profile.osl))
+    heaviest = min(longest_answer(profile), 64 * means(profile)[1])
     isl, osl = np.empty_like(requests), np.empty_like(requests)
     waiting = np.arange(len(requests))
     attempt = 0

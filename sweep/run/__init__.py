@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sweep.errors import SweepError
 from sweep.model import Curve, Endpoint, Plan
 from sweep.plan import budget
+from sweep.run import dataset
 from sweep.run.begin import begin, require_output
 from sweep.run.curve import sweeping
 from sweep.run.publish import judge
@@ -110,7 +111,7 @@ def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> 
         insecure=endpoint.insecure,
         virtual=begun.header.settings.virtual,
         workers=begun.header.settings.workers,
-        dataset=Path(given) if (given := begun.header.settings.dataset) else None,
+        dataset=dataset.still(begun.header.plan.profile, begun.header.settings.dataset),
         tokenizer=Path(found) if (found := begun.header.settings.tokenizer) else None,
         canary=begun.header.settings.canary,
     )

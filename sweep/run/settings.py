@@ -88,7 +88,9 @@ def _profiles(settings: Settings) -> list[Profile]:
         dialect.get(settings.dialect)
         loaded = [msgspec.structs.replace(each, dialect=settings.dialect) for each in loaded]
     if settings.dataset is not None:
-        loaded = [_from_dataset(each, settings.dataset) for each in loaded]
+        from sweep.run.dataset import applied
+
+        loaded = [applied(each, settings.dataset, settings.tokenizer) for each in loaded]
     for each in loaded:
         try:
             takes = dialect.get(each.dialect).TRAITS.inputs
@@ -102,15 +104,6 @@ def _profiles(settings: Settings) -> list[Profile]:
                 "choose another profile or --dialect",
             )
     return loaded
-
-
-def _from_dataset(each: Profile, path: Path) -> Profile:
-    """The profile with the texts, or with the lengths, of a file."""
-    from sweep.prompt import dataset
-
-    said = dataset.offer(str(path.absolute()))
-    given = {"text": said.kind, "isl": said.isl, "osl": said.osl}
-    return msgspec.structs.replace(each, **{name: value for name, value in given.items() if value is not None})
 
 
 def manner(each: Profile) -> tuple[str, str, Images | None, int | None]:

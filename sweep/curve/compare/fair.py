@@ -56,6 +56,7 @@ def _unfair_words(key: str) -> str:
     return {
         "isl": "prompts of different lengths were asked for",
         "osl": "answers of different lengths were asked for",
+        "pairs": "lengths were drawn from different files",
         "text": "the prompts' kind of text differs",
         "declared_cache_share": "different shares of the prompts may come from a cache",
         "load_kind": "load arrived in different ways",
