@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from sweep.dialect import Dialect
+from sweep.load import tokenize
 from sweep.load.call import Call
 from sweep.load.caller import Caller
 from sweep.load.client import Target, body_of, open_session, proxy_for
@@ -22,6 +23,8 @@ from sweep.load.meter import Meter
 from sweep.load.wire import Wire
 from sweep.model import Images, Outcome
 from sweep.prompt.ask import compose_ask
+from sweep.prompt.ids import Passage
+from sweep.prompt.text import compose
 
 MAX_REQUESTS = 12
 MAX_BYTES = 1 << 20
@@ -69,17 +72,21 @@ class Reply:
 
 @dataclass
 class Inquiry:
-    """As an async context manager. `patience_s` is for questions that are not prompts."""
+    """As an async context manager. Answers are asked to have `osl` units of work; `patience_s` is for what are not prompts."""
 
     target: Target
     dialect: Dialect
     text: str
     images: Images | None
+    osl: int
     seed: int
     patience_s: float
+    model: str = ""
+    fields: tuple[str, ...] = ()  # the optional ones that every prompt is sent with
     requests: int = 0
     nonce: str = field(default_factory=lambda: secrets.token_hex(4))
     server: str | None = None  # as the header of that name says
+    tokenizes: bool | None = None  # its /tokenize tells the tokens of a text; None: it was not asked
 
     async def __aenter__(self) -> Inquiry:
         self._session = await open_session(self.target).__aenter__()
@@ -97,21 +104,32 @@ class Inquiry:
         return MAX_REQUESTS - self.requests
 
     async def ask(
-        self, model: str, words: int, osl: int, fields: tuple[str, ...], prompt: int | None = None, first_only: bool = False
+        self,
+        words: int,
+        *,
+        osl: int | None = None,
+        more: tuple[str, ...] = (),
+        prompt: int | None = None,
+        first_only: bool = False,
+        passage: Passage | None = None,
     ) -> Reply:
-        """The answer to prompt number `prompt`, by default to one never sent before; `first_only`: no more than its first token."""
+        """The answer to prompt number `prompt`, by default to one never sent before; `more` are further optional fields.
+
+        `first_only`: no more of it than its first token. With a `passage` the prompt is so many of its token ids.
+        """
         ask = compose_ask(
             self.text,
             self.images,
-            model=model,
+            model=self.model,
             words=words,
-            osl=osl,
-            fields=fields,
+            osl=osl or self.osl,
+            fields=self.fields + more,
             seed=self.seed,
             request=self.requests if prompt is None else prompt,
             nonce=self.nonce,
+            passage=passage,
         )
-        call = Call(self.requests, words, osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
+        call = Call(self.requests, words, ask.osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
         call.planned_ns = monotonic_ns()
         self.requests += 1
         task = asyncio.create_task(self._caller.perform(call))
@@ -148,6 +166,18 @@ class Inquiry:
             return {}
         said = json_of(body) if status == 200 else None
         return said if isinstance(said, dict) else {}
+
+    def prompt(self, words: int, number: int | None = None) -> str:
+        """The text of prompt `number`, by default of the next one."""
+        return compose(self.text, words, self.seed, self.requests if number is None else number, self.nonce)
+
+    async def tokenized(self, text: str) -> dict[str, Any]:
+        """What /tokenize says of a text; empty where it is not offered, or where prompts and answers are no text."""
+        if "text" not in self.dialect.TRAITS.inputs or not self.dialect.TRAITS.streams or self.left <= 0:
+            return {}
+        said = await self.look_up(f"{self.target.root}{tokenize.PATH}", tokenize.question(self.model, text))
+        self.tokenizes = tokenize.count_of(said) is not None
+        return said
 
     async def rtt_s(self) -> float | None:
         """The quickest of a few TCP connects: a round trip. None behind a proxy, whose trip it would be."""

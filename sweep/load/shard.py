@@ -10,6 +10,7 @@ import numpy as np
 from sweep.load.call import Row
 from sweep.load.client import Target
 from sweep.model import Cell, Endpoint, Health
+from sweep.prompt.ids import Passage
 from sweep.records import Records, from_rows, null_of
 
 Command = Literal["measure", "finish", "abort"]
@@ -25,6 +26,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     begin_ns: int  # when the load begins, the same for all workers
     worker: int = 0
     workers: int = 1
+    passage: Passage | None = None  # that prompts are cut from where they are token ids
 
     @property
     def slots(self) -> range:

@@ -15,12 +15,13 @@ SHORT_UNITS = {"tokens": "tok", "documents": "docs", "audio seconds": "audio s"}
 class Calibration(Noun, frozen=True, kw_only=True):
     """Prompt tokens ≈ template_tokens + tokens_per_word · words, from the server's own usage figures.
 
-    `tokenizer`: from its tokenizer, which knows nothing of the chat template.
+    `tokenizer`: from a tokenizer, which knows nothing of the chat template. `ids`: exact, prompts are token ids, which stand
+    for words here; `template_tokens` is what the server puts before them.
     """
 
     tokens_per_word: float
     template_tokens: float
-    source: Literal["usage", "tokenizer", "assumed"]
+    source: Literal["usage", "tokenizer", "assumed", "ids"]
 
 
 class Endpoint(Noun, frozen=True, kw_only=True):
@@ -48,6 +49,11 @@ class Endpoint(Noun, frozen=True, kw_only=True):
     loopback: bool = False
     simulated: str | None = None  # preset of the embedded endpoint
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def takes_ids(self) -> bool:
+        """Prompts are token ids: their length is exact."""
+        return self.calibration.source == "ids"
 
     @property
     def lends_tokenizer(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sweep.load.canary import Canary
     from sweep.load.client import Target
     from sweep.load.fleet import Fleet
+    from sweep.prompt.ids import Passage
     from sweep.records import Batch, Records
 
 
@@ -105,17 +106,22 @@ class _Live:
     fleet: Fleet
     simulated: str | None
     sings: bool
+    passages: dict[tuple[str, str], Passage] = field(default_factory=dict)  # by dialect and kind of text
 
     def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint:
         from sweep.load import preflight
 
-        return msgspec.structs.replace(preflight.probe(self.target, dialect, text, images, osl), simulated=self.simulated)
+        endpoint, passage = preflight.explore(self.target, dialect, text, images, osl)
+        if passage is not None:
+            self.passages[dialect, text] = passage
+        return msgspec.structs.replace(endpoint, simulated=self.simulated)
 
     def fit(self, plan: Plan, endpoint: Endpoint) -> None:
         self.fleet.fit(plan, endpoint)
 
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running:
-        return self.fleet.measure(cell, endpoint, run_id)
+        passage = self.passages.get((endpoint.dialect, cell.profile.text))
+        return self.fleet.measure(cell, endpoint, run_id, passage)
 
     def reachable(self) -> bool:
         from sweep.load.reach import reachable
