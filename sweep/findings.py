@@ -1,6 +1,6 @@
 """The closed table of findings: what was noticed, how much it weighs, what the user can do next.
 
-One row a finding. A row's `says` is a format string over the finding's `data`; terminal, page and file all render from here.
+One row a finding. A row's `says` is a `Template` over the finding's `data`; terminal, page and file all render from here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sweep.model import Finding
+from sweep.wording import Template
 
 Weight = Literal["note", "warning", "disqualifies"]
 
@@ -53,12 +54,12 @@ TABLE: dict[str, Kind] = {
     ),
     "hung": Kind(
         "disqualifies",
-        "{count} requests were still open at their deadline",
+        "{count} {count:request was|requests were} still open at {count:its|their} deadline",
         "raise --idle-timeout or look at the endpoint's log",
     ),
     "few": Kind(
         "note",
-        "{n} requests are too few for {what}",
+        "{n} {n:request is|requests are} too few for {what}",
         "ask for more with --requests or --duration",
     ),
     "unresolved": Kind(
@@ -78,7 +79,7 @@ TABLE: dict[str, Kind] = {
     ),
     "rate-limited": Kind(
         "warning",
-        "{count} requests, {share:.1%}, were refused as over capacity (429/503 with Retry-After)",
+        "{count} {count:request|requests}, {share:.1%}, {count:was|were} refused as over capacity (429/503 with Retry-After)",
         "this is the endpoint's limit, not a fault",
         "; it asks to wait {retry_after_s} s (median; {retry_after_min_s} to {retry_after_max_s} s)",
     ),
@@ -87,7 +88,9 @@ TABLE: dict[str, Kind] = {
         "the server closes connections it promised to keep; each request opens its own",
         "connect time is kept apart from TTFT; nothing to do",
     ),
-    "retries": Kind("note", "{count} requests were sent again on a fresh connection", "see `retries` in the records"),
+    "retries": Kind(
+        "note", "{count} {count:request was|requests were} sent again on a fresh connection", "see `retries` in the records"
+    ),
     "token-source": Kind(
         "warning",
         "token counts come from {what}",
@@ -124,7 +127,7 @@ TABLE: dict[str, Kind] = {
     ),
     "worker-lost": Kind(
         "disqualifies",
-        "{count} of the client's worker processes died; what they had in flight counts as cut",
+        "{count} of the client's worker processes died; what {count:it|they} had in flight counts as cut",
         "look for what ended them (memory, signals); the other cells are not affected",
     ),
     "coalesced": Kind(
@@ -143,7 +146,9 @@ TABLE: dict[str, Kind] = {
         "the endpoint's state depends on what came before; repeat the cell cold (--repeat) and compare",
     ),
     "clock-step": Kind(
-        "disqualifies", "the machine's clock was set {count} times while measuring", "stop time corrections, then measure again"
+        "disqualifies",
+        "the machine's clock was set {count} {count:time|times} while measuring",
+        "stop time corrections, then measure again",
     ),
     "littles-law": Kind(
         "warning",
@@ -156,7 +161,9 @@ TABLE: dict[str, Kind] = {
         "synthetic text changes the acceptance rate: compare only with curves of the same text",
     ),
     "out-of-range": Kind(
-        "warning", "{count} durations were negative or above an hour and are in no histogram", "look at the records"
+        "warning",
+        "{count} {count:duration was|durations were} negative or above an hour and {count:is|are} in no histogram",
+        "look at the records",
     ),
     "beyond-selftest": Kind(
         "warning",
@@ -200,7 +207,9 @@ TABLE: dict[str, Kind] = {
         "new loads are judged after {learning} nights; keep the grid fixed with --grid",
     ),
     "nights-missing": Kind(
-        "warning", "{count} nights are missing before this one", "look at the scheduler's log; gaps are never filled in"
+        "warning",
+        "{count} {count:night is|nights are} missing before this one",
+        "look at the scheduler's log; gaps are never filled in",
     ),
     "error-jump": Kind(
         "warning",
@@ -226,7 +235,9 @@ TABLE: dict[str, Kind] = {
         "warning", "no load of this night can be judged", "every point is disqualified, or the loads are new"
     ),
     "canary-same": Kind(
-        "note", "{asked} fixed prompts at temperature 0 were answered alike, {rounds} times over the sweep", "nothing to do"
+        "note",
+        "{asked} fixed prompts at temperature 0 were answered alike, {rounds} {rounds:time|times} over the sweep",
+        "nothing to do",
     ),
     "canary-changed": Kind(
         "warning",
@@ -249,6 +260,9 @@ TABLE: dict[str, Kind] = {
 }
 
 
+_TEMPLATE = Template()
+
+
 def weight(finding: Finding) -> Weight:
     return TABLE[finding.code].weight
 
@@ -257,10 +271,10 @@ def says(finding: Finding) -> str:
     kind = TABLE[finding.code]
     known = {name: value for name, value in finding.data.items() if value is not None}
     try:
-        further = kind.further.format(**known)
+        further = _TEMPLATE.format(kind.further, **known)
     except KeyError:
         further = ""
-    return kind.says.format(**finding.data) + further
+    return _TEMPLATE.format(kind.says, **finding.data) + further
 
 
 def advice(finding: Finding) -> str:

@@ -30,6 +30,7 @@ def merge(
     from sweep.curve import merge as merging
     from sweep.curve.files import write_atomically
     from sweep.errors import UsageError
+    from sweep.wording import counted
 
     path = values.new_curve_file(out)
     if len(files) < 2:
@@ -38,4 +39,4 @@ def merge(
     merged = (merging.merge_shards if shards else merging.merge_repeats)(curves, name=path.name.removesuffix(".curve.json"))
     write_atomically(path, artifact.to_json(merged))
     loads = len({point.load for point in merged.points})
-    print(f"{path}: {len(merged.points)} points at {loads} loads, from {len(files)} files")
+    print(f"{path}: {counted(len(merged.points), 'point')} at {counted(loads, 'load')}, from {len(files)} files")

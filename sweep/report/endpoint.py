@@ -9,6 +9,7 @@ from sweep.model import Endpoint
 from sweep.report import quantity
 from sweep.report.facts import fact_text
 from sweep.report.foreign import harmless
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,7 @@ def rows(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
     yield "prompt cache", facts.get("prompt_cache") or UNKNOWN
     yield "speculation", facts.get("speculation") or UNKNOWN
     yield "compression", "none" if facts.get("compression", "identity") == "identity" else facts["compression"]
-    yield "asked", f"{endpoint.probes} requests"
+    yield "asked", counted(endpoint.probes, "request")
 
 
 def show(console: Console, endpoint: Endpoint) -> None:

@@ -11,6 +11,7 @@ from sweep.curve.interpolate import Rule
 from sweep.curve.pick import Judged, Pick, Reading
 from sweep.model import Curve, Estimate, Load
 from sweep.report import quantity, table
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,8 @@ def _answer(picked: Pick) -> str:
         kept = f"at best {quantity.percent(share)} of the requests keep it, at {_at(closest)}"
         return f"No measured load meets {name}: {kept if share else 'no request keeps it'}."
     unclear = next(load for load in picked.loads if load.verdict == "undecided")
-    why = "its file holds no joint table" if unclear.good is None else f"{unclear.cohort:,} requests are too few to tell"
+    few = f"{counted(unclear.cohort, 'request is', 'requests are')} too few to tell"
+    why = "its file holds no joint table" if unclear.good is None else few
     return f"Whether {name} is met is undecided: at {_at(unclear)} {why}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, isfinite, log10
 
 from sweep.model import Bound, Estimate, Load, Point, Slo
+from sweep.wording import plural
 
 MISSING = "–"
 
@@ -104,7 +105,7 @@ def count(value: float | None) -> str:
 
 def things(number: float | None, one: str) -> str:
     """`1 cell`, `2 cells`, `12.3 k cells`."""
-    return f"{count(number)} {one}" + ("" if number == 1 else "s")
+    return f"{count(number)} {plural(number, one)}"
 
 
 def percent(share: float | None) -> str:
@@ -122,7 +123,7 @@ def level(load: Load) -> str:
 
 
 def level_in_words(load: Load) -> str:
-    return f"concurrency {load.level:g}" if load.kind == "closed" else f"{load.level:g} requests/s"
+    return f"concurrency {load.level:g}" if load.kind == "closed" else f"{load.level:g} {plural(load.level, 'request')}/s"
 
 
 def bound_text(bound: Bound) -> str:

@@ -10,6 +10,7 @@ from sweep import findings
 from sweep.model import Curve, Finding, Load, Point, Slo
 from sweep.report import quantity
 from sweep.report.table import slo_result
+from sweep.wording import plural
 
 RISE = 1.03  # throughput is measured to 3 %: less than that is no rise
 ORDER: dict[str, int] = {"disqualifies": 0, "warning": 1, "note": 2}
@@ -37,7 +38,7 @@ def sentences(curve: Curve) -> list[str]:
         return ["No point can be trusted: nothing is claimed." if curve.points else "No cell was measured."]
     return [
         *(_slo_sentence(slo, points) for slo in curve.slos),
-        _throughput_sentence(points, curve.endpoint.rate_unit),
+        _throughput_sentence(points, curve.endpoint.rate_unit, len(points) == len(curve.points)),
         *_alone(points, curve.endpoint.rate_unit),
         *_left_out(curve),
     ]
@@ -77,7 +78,7 @@ def _loads(points: list[Point]) -> list[Load]:
     return list(dict.fromkeys(point.load for point in points))
 
 
-def _throughput_sentence(points: list[Point], unit: str) -> str:
+def _throughput_sentence(points: list[Point], unit: str, all_count: bool) -> str:
     rates: list[tuple[Load, float]] = []
     for load in _loads(points):
         values = [rate.value for point in points if point.load == load and (rate := quantity.rate(point)) and rate.value]
@@ -88,7 +89,7 @@ def _throughput_sentence(points: list[Point], unit: str) -> str:
     top_load, top = max(rates, key=lambda each: each[1])
     peak = f"{quantity.significant(top)} output {unit}"
     if len(rates) == 1:
-        return f"Delivers {peak} at {quantity.level_in_words(top_load)}, the only load measured."
+        return f"Delivers {peak} at {quantity.level_in_words(top_load)}, the only load {'measured' if all_count else 'that counts'}."
     stop = next(
         load for index, (load, value) in enumerate(rates) if all(later <= RISE * value for _, later in rates[index + 1 :])
     )
@@ -117,7 +118,7 @@ def _left_out(curve: Curve) -> list[str]:
         return []
     where = ", ".join(dict.fromkeys(quantity.level(point.load) for point in out))
     load = "concurrency" if out[0].load.kind == "closed" else "load"
-    return [f"{len(out)} of {len(curve.points)} points {'is' if len(out) == 1 else 'are'} disqualified, at {load} {where}."]
+    return [f"{len(out)} of {len(curve.points)} points {plural(len(out), 'is', 'are')} disqualified, at {load} {where}."]
 
 
 def notices(curve: Curve) -> list[Notice]:

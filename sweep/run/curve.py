@@ -14,6 +14,7 @@ from sweep.run.cell import measure, tokens
 from sweep.run.publish import publish
 from sweep.run.source import Source
 from sweep.run.watch import Watch
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Journal
@@ -75,7 +76,7 @@ def _unwritable(journal: Journal, error: OSError | OutputError) -> OutputError:
 
 
 def _count(journal: Journal) -> str:
-    return "1 cell" if len(journal.points) == 1 else f"{len(journal.points)} cells"
+    return counted(len(journal.points), "cell")
 
 
 def _cells(

@@ -22,6 +22,7 @@ from sweep.selftest import compare, truth
 from sweep.selftest.nouns import TOLERANCE, LoadResult, PresetResult, Selftest
 from sweep.sim.device import PRESETS
 from sweep.sim.server import Process, start
+from sweep.wording import counted
 
 STREAMS = {"synthetic-8b-bf16": (1, 16, 64, 256), "synthetic-70b-fp8": (1, 16, 64), "synthetic-120b-moe": (1, 16, 64, 256)}
 SETTLE_S = 1.0
@@ -61,7 +62,7 @@ def _preset(name: str, quick: bool, tell: Tell) -> PresetResult:
     with start(name) as server, Fleet(target := target_from(server.url, environ={})) as fleet:
         bench = _Bench(server, target, fleet, preflight.probe(target, PROFILE.dialect))
         for level in streams:
-            tell(f"{name}, {level} streams" if level > 1 else f"{name}, 1 stream")
+            tell(f"{name}, {counted(level, 'stream')}")
             load, ours, theirs = bench.measure(level, QUICK_WINDOW_S if quick else WINDOW_S)
             loads.append(load)
             measured.append(ours)

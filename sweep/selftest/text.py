@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sweep.report.quantity import MISSING, seconds, significant
 from sweep.selftest.nouns import LoadResult, Selftest, Spread
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -61,7 +62,7 @@ def _reach(result: Selftest) -> str:
     share = f"{100 * result.tolerance:g} %"
     if result.exact_tok_per_s is None:
         return f"Not even the lightest load was exact to {share}. Something else may keep this machine busy; try again when it is idle."
-    reach = f"{significant(result.exact_tok_per_s)} tokens a second ({_streams(result.exact_streams)})"
+    reach = f"{significant(result.exact_tok_per_s)} tokens a second ({counted(result.exact_streams or 0, 'stream')})"
     if result.exact_to_the_end:
         return f"Every figure was exact to {share} up to the highest load tried: {reach}."
     return f"Every figure was exact to {share} up to {reach}. Trust no curve of this machine beyond that."
@@ -77,11 +78,11 @@ def _frontier(result: Selftest) -> Iterator[str]:
 def _broken(load: LoadResult) -> Iterator[str]:
     where = f"{load.preset} at {load.streams}"
     if load.unmatched:
-        yield f"{where}: {load.unmatched} answers did not hold as many tokens as the endpoint sent. Please report this."
+        yield f"{where}: {counted(load.unmatched, 'answer')} did not hold as many tokens as the endpoint sent. Please report this."
     if load.early:
-        yield f"{where}: {load.early} stamps lie before their bytes were sent. This machine's clocks cannot be trusted."
+        yield f"{where}: {counted(load.early, 'stamp')} before the bytes were sent. This machine's clocks cannot be trusted."
     if not load.exact and load.worst is not None:
-        yield f"{where}: {_figure(load.worst[0])} is off by {_percent(load.worst[1])}, measured {load.tries} times."
+        yield f"{where}: {_figure(load.worst[0])} is off by {_percent(load.worst[1])}, measured {counted(load.tries, 'time')}."
 
 
 def _table(result: Selftest) -> Table:
@@ -124,10 +125,6 @@ def _figure(name: str) -> str:
     words = {"output_tok_per_s": "throughput", "goodput_req_per_s": "goodput"}
     metric, _, rest = name.partition("_")
     return words.get(name) or f"{metric.upper()} {rest.removesuffix('_s')}"
-
-
-def _streams(count: int | None) -> str:
-    return "1 stream" if count == 1 else f"{count} streams"
 
 
 def _most(spreads: Iterator[Spread] | list[Spread], which: str = "max") -> float | None:

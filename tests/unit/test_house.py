@@ -10,12 +10,13 @@ import pytest
 import sweep
 
 ROOT = Path(sweep.__file__).parent
-NOUNS = {"model", "records", "errors", "findings"}
+NOUNS = {"model", "records", "errors", "findings", "wording"}
 KNOWS = {
+    "wording": set(),
     "model": set(),
     "records": {"model"},
     "errors": set(),
-    "findings": {"model"},
+    "findings": {"model", "wording"},
     "plan": NOUNS,
     "prompt": NOUNS,
     "dialect": NOUNS,
