@@ -15,7 +15,8 @@ PLACE = 10
 _AT = "places on the axis, in its unit [round ones all cover]"
 _PRICE = "of an accelerator-hour; A=0.60/M of a million tokens; repeatable"
 _ACCELERATORS = "how many stand behind a curve, where its file is silent; repeatable"
-_WEIGHTS = "your demand at places on the axis: gives one mean cost"
+_POWER = "watts one accelerator draws, in place of the file's; repeatable"
+_WEIGHTS = "your demand at places on the axis or SLOs: one mean cost"
 _MAX_COST = "per million tokens: the best that stays under it"
 
 
@@ -26,7 +27,8 @@ def compare(
     axis: Axis = None,
     price: Annotated[Texts, PRICE("--price A=2.5", _PRICE)] = None,
     accelerators: Annotated[Texts, PRICE("--accelerators A=8", _ACCELERATORS)] = None,
-    weights: Annotated[str | None, PRICE("--weights 20=3,50=1", _WEIGHTS)] = None,
+    power: Annotated[Texts, PRICE("--power A=700", _POWER)] = None,
+    weights: Annotated[str | None, PRICE("--weights 20=3,SLO=1", _WEIGHTS)] = None,
     max_cost: Annotated[float | None, PRICE("--max-cost N", _MAX_COST, values.number)] = None,
     force: Annotated[bool, HOW("--force", "compare even what is not comparable")] = False,
     delta: Annotated[float, HOW.rare("--delta N", "a difference that decides nothing [0.03]", values.decimal(0.001, 1))] = 0.03,
@@ -50,6 +52,7 @@ def compare(
     slos = [each for text in slo or () for each in parse(text)]
     places, demand = values.places(at, "--at"), values.weights(weights, "--weights")
     prices, counts = values.prices(price or (), "--price"), values.accelerators(accelerators or (), "--accelerators")
+    watts = values.powers(power or (), "--power")
     curves = [values.curve(file) for file in files]
     compared = put_together(
         curves,
@@ -59,6 +62,7 @@ def compare(
         axis=axis,
         prices=prices,
         counts=counts,
+        powers=watts,
         cost_ceiling=max_cost,
         delta=delta,
         seed=seed,

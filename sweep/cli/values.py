@@ -148,10 +148,22 @@ def places(text: str | None, flag: str) -> tuple[float, ...]:
     return () if text is None else tuple(number(part.strip(), flag) for part in text.split(","))
 
 
-def weights(text: str | None, flag: str) -> dict[float, float]:
-    """`20=3,50=1`."""
-    pairs = [part.partition("=") for part in text.split(",")] if text is not None else []
-    return _once(((number(x.strip(), flag), number(weight.strip(), flag)) for x, _, weight in pairs), flag)
+def weights(text: str | None, flag: str) -> dict[float | str, float]:
+    """`20=3,50=1`; what is no number is an SLO, which may hold commas and `=` of its own: `ttft<=1s,e2e<=9s=3,20=1`."""
+    if text is None:
+        return {}
+    pairs = re.findall(r"(.+?)=(\d+(?:\.\d+)?)(?:,|$)", text)
+    if ",".join(f"{what}={weight}" for what, weight in pairs) != text.rstrip(","):
+        raise UsageError(f"{flag} {text}: expected WHERE=WEIGHT, joined by commas", f"for instance {flag} 20=3,50=1")
+    return _once(((_place_or_slo(what.strip()), number(weight, flag)) for what, weight in pairs), flag)
+
+
+def _place_or_slo(text: str) -> float | str:
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return value if 0 < value < float("inf") else text
 
 
 def accelerators(texts: Iterable[str], flag: str) -> dict[str, int]:
@@ -165,6 +177,13 @@ def prices(texts: Iterable[str], flag: str) -> dict[str, Price]:
     from sweep.curve import cost
 
     return _once(map(cost.parse, texts), flag)
+
+
+def powers(texts: Iterable[str], flag: str) -> dict[str, float]:
+    """`A=700`, `A=1.4kW`, one a curve."""
+    from sweep.curve import power
+
+    return _once(map(power.parse, texts), flag)
 
 
 def _whole(value: float, flag: str) -> int:

@@ -54,6 +54,18 @@ def test_one_json_document_on_stdout(files: list[str], capsys: pytest.CaptureFix
     assert said["within"][0]["cost_ceiling"] == 1.0
 
 
+def test_powers_and_weights_of_slos(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    slo = "ttft_p99<=450ms,tpot_p99<=40ms"
+    asked = ["--power", "A=700", "--power", "slow=1.4kW", "--weights", f"{slo}=2,20=1", "--json"]
+    assert run(["compare", *files, *asked]) == 1  # these files hold no joint tables: no load is shown to meet the SLO
+    said = json.loads(capsys.readouterr().out)
+    assert [side["power_w_per_accelerator"] for side in said["sides"]] == [700, 1400]
+    assert [(answer["target"]["name"], answer["target"]["weight"]) for answer in said["answers"]] == [(slo, 2), ("20", 1)]
+    assert [round(demand["undecided_share"], 3) for demand in said["demand"]] == [0.667, 0.667]
+    energies = [served["energy"]["power_w"] for served in said["answers"][1]["served"]]
+    assert energies == [5600, 11200]
+
+
 def test_markdown_page_and_pictures(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, picture = tmp_path / "page.html", tmp_path / "both"
     assert run(["compare", *files, "--at", "20", "--md", "--html", str(page), "--figure", str(picture)]) == 0
@@ -90,6 +102,10 @@ def test_an_unfair_comparison_is_exit_4_unless_forced(
         ["--price", "A"],
         ["--axis", "up"],
         ["--weights", "20"],
+        ["--weights", "20=1,x"],
+        ["--weights", "nonsense=1"],
+        ["--power", "A"],
+        ["--power", "C=700"],
         ["--at", "0"],
         ["--accelerators", "A=1.5"],
         ["--slo", "x"],
