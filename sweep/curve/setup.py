@@ -22,6 +22,12 @@ SOFTWARE = ("server", "version", "model", "precision", "flags", "speculative_dec
 HARDWARE = ("accelerators", "accelerator_count", "power_w", "host", "interconnect", "provider", "region")
 PRICE = ("currency", "per_accelerator_hour", "per_million_input_tokens", "per_million_output_tokens", "per_kwh")
 CLIENT = ("fingerprint", "cores", "kernel", "python", "place")
+PROMPT_LENGTHS = {
+    "ids": "exact: token ids",
+    "usage": "by the server's usage of two prompts",
+    "tokenizer": "by a tokenizer, without the chat template",
+    "assumed": None,
+}
 DECLARABLE = {"software": SOFTWARE, "hardware": HARDWARE, "price": PRICE, "client": CLIENT}
 
 
@@ -100,6 +106,7 @@ def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
         "starts_used": starts or None,
         "isl": _realised(pooled_lengths(point.isl for point in points)),
         "osl": _realised(pooled_lengths(point.osl for point in points)),
+        "prompt_lengths": PROMPT_LENGTHS[endpoint.calibration.source],
         "cached_share_max": max(cached, default=None),
         "token_sources": sorted({source for point in points for source, count in point.token_sources.items() if count}) or None,
     }

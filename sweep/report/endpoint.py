@@ -112,5 +112,7 @@ def _prompt(endpoint: Endpoint) -> str:
     known = endpoint.calibration
     if known.source == "assumed":
         return "length unknown: no usage, no tokenizer"
+    if endpoint.takes_ids:
+        return "exact: token ids" + (", the server puts one before them" if known.template_tokens else "")
     template = "" if known.source == "tokenizer" else f"template of {known.template_tokens:.0f} tokens, "
     return f"{template}{known.tokens_per_word:.3f} tokens a word"

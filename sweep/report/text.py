@@ -40,6 +40,8 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
         f"load       {kind}: {levels}{repeats}",
         f"about      {amount}, {tokens}, {quantity.duration(expected.seconds)}",
     ]
+    if endpoint.takes_ids:
+        lines.append("prompts    exact: token ids")
     lines += [f"SLO        {quantity.slo_title(slo)}" for slo in plan.slos]
     return lines + list(_buys(plan, expected))
 
