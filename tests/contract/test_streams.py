@@ -1,7 +1,8 @@
 """Recorded answers, cut anywhere and merged at random, through the client's own path from the socket's bytes to the records.
 
-`streams/` holds what servers sent, byte for byte: llama.cpp's, and the simulated endpoint's in its odder manners. Where the
-network cut a stream must change nothing but the times, and those only as far as bytes really came later.
+`streams/` holds what servers sent, byte for byte but for dates and ids: llama.cpp's, vLLM's (an emoji is three tokens, two of
+them without text), and the simulated endpoint's in its odder manners. Where the network cut a stream must change nothing but the
+times, and those only as far as bytes really came later.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ RECORDED = {
     "llamacpp-messages": Expected("messages", "ok", (1,) * 4, 4, "usage", 34),
     "llamacpp-whole": Expected("chat", "ok", (6,), 6, "usage", 34),
     "llamacpp-context": Expected("completions", "http_error", (), None, "unknown", status=400),
+    "llamacpp-prompt-ids": Expected("completions", "ok", (1,) * 5, 5, "usage", 9),
+    "vllm-continuous": Expected("chat", "ok", (1,) * 8, 8, "usage", 42),
+    "vllm-ids": Expected("completions", "ok", (1,) * 6, 6, "token_ids"),
+    "vllm-prompt-ids": Expected("completions", "ok", (1,) * 6, 6, "usage", 9),
     "sim-continuous": Expected("chat", "ok", (1, 1, 2, 3, 1, 1), 9, "usage", 10),
     "sim-ids": Expected("chat", "ok", (1, 1, 5, 1, 1), 9, "token_ids"),
     "sim-error": Expected("chat", "stream_error", (1, 1), 2, "chunks"),
