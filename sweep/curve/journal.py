@@ -1,5 +1,6 @@
 """The journal of a running sweep: every finished cell is on the disk before the next begins.
 
+    DIR/journal/lock                   held by the process that measures into DIR
     DIR/journal/header.json            what is measured, written once
     DIR/journal/cell-00003.parquet     the records of cell 3
     DIR/journal/cell-00003.json        cell 3 and its point; its presence says that the cell is finished
@@ -10,12 +11,15 @@ lied) counts as not measured and is named in `damaged`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sweep.curve import lock
 from sweep.curve.files import write_atomically
 from sweep.curve.parquet import read_records, write_records
 from sweep.errors import ArtifactError, OutputError
@@ -98,14 +102,33 @@ def require_free(run_folder: Path) -> None:
         )
 
 
-def create(run_folder: Path, header: Header) -> Journal:
-    """Starts a journal in an existing folder. Raises OutputError when one is there already or the folder refuses."""
+@contextmanager
+def alone(run_folder: Path) -> Iterator[None]:
+    """No other process measures into the folder meanwhile. OutputError while one does, ArtifactError where nothing was begun."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock.alone(run_folder / "journal" / "lock"))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise _none(run_folder) from error
+        except OSError as error:
+            raise OutputError(f"{run_folder}: {error.strerror or error}", "make the folder writable") from error
+        yield
+
+
+def make_room(run_folder: Path) -> None:
+    """For a journal, in an existing folder. Raises OutputError when one is there already or the folder refuses."""
     require_free(run_folder)
     folder = run_folder / "journal"
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror or error}", "choose another folder with --out") from error
+
+
+def create(run_folder: Path, header: Header) -> Journal:
+    """Starts a journal in an existing folder. Raises OutputError as `make_room`."""
+    make_room(run_folder)
+    folder = run_folder / "journal"
     write_atomically(folder / "header.json", msgspec.json.encode(header))
     return Journal(folder, header)
 
@@ -116,7 +139,7 @@ def reopen(run_folder: Path) -> Journal:
     try:
         header = msgspec.json.decode((folder / "header.json").read_bytes(), type=Header)
     except OSError as error:
-        raise ArtifactError(f"{run_folder}: no journal of a sweep", "name the folder that the interrupted run wrote") from error
+        raise _none(run_folder) from error
     except msgspec.MsgspecError as error:
         raise ArtifactError(f"{folder / 'header.json'}: {error}", "start the sweep again") from error
     if header.schema != SCHEMA:
@@ -129,6 +152,10 @@ def reopen(run_folder: Path) -> Journal:
             damaged.append(path.name)
     finished.sort(key=lambda one: one.cell.index)
     return Journal(folder, header, tuple(finished), tuple(damaged))
+
+
+def _none(run_folder: Path) -> ArtifactError:
+    return ArtifactError(f"{run_folder}: no journal of a sweep", "name the folder that the interrupted run wrote")
 
 
 def next_request(records: Records, *, after_a_loss: bool) -> int:

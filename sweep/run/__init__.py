@@ -48,7 +48,10 @@ def interleave(several: Sequence[Settings], watch: Watch) -> list[Curve]:
         if not all(asked):
             return []
         curves: list[Curve] = []
-        begun = [_begun(each, ready, sweeps) for each, ready, sweeps in zip(several, prepared, asked, strict=True)]
+        begun = [
+            [begin(each, ready, plan, endpoint, stack) for plan, endpoint in sweeps]
+            for each, ready, sweeps in zip(several, prepared, asked, strict=True)
+        ]
         for journals in zip(*begun, strict=True):
             taking_turns = zip(journals, sources, several, strict=True)
             curves += in_turns([sweeping(one, on, watch, recovery_s=each.recovery_s) for one, on, each in taking_turns])
@@ -93,16 +96,17 @@ def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -
     return [] if settings.dry_run else sweeps
 
 
-def _begun(settings: Settings, ready: Prepared, sweeps: list[tuple[Plan, Endpoint]]) -> list[Journal]:
-    return [begin(settings, plan, endpoint, ready.declared, ready.calibration) for plan, endpoint in sweeps]
-
-
 def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> list[Curve]:
     """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring."""
     from sweep.curve import journal
+
+    with journal.alone(run_folder):
+        return _resumed(journal.reopen(run_folder), watch, headers)
+
+
+def _resumed(begun: Journal, watch: Watch, headers: tuple[str, ...]) -> list[Curve]:
     from sweep.measure import preflight
 
-    begun = journal.reopen(run_folder)
     endpoint = begun.header.endpoint
     settings = Settings(
         endpoint=f"sim:{endpoint.simulated}" if endpoint.simulated else endpoint.url,

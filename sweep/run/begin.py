@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sweep.errors import UsageError
 from sweep.model import Endpoint, Plan
-from sweep.run.settings import Settings
+from sweep.run.settings import Prepared, Settings
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Journal
@@ -40,10 +41,8 @@ def _name(settings: Settings, plan: Plan, model: str, moment: str) -> str:
     return folder.slug(f"{settings.name}{'' if len(settings.profiles) == 1 else f'-{plan.profile.name}'}{place}")
 
 
-def begin(
-    settings: Settings, plan: Plan, endpoint: Endpoint, declared: dict[str, Any], calibration: dict[str, Any] | None
-) -> Journal:
-    """The folder and the journal of a new curve, on the disk before the first request is measured."""
+def begin(settings: Settings, ready: Prepared, plan: Plan, endpoint: Endpoint, held: ExitStack) -> Journal:
+    """The folder and the journal of a new curve, on the disk before the first request is measured; ours alone while `held` is."""
     from sweep.curve import folder, journal
     from sweep.load.host import tool
 
@@ -57,7 +56,7 @@ def begin(
         plan=plan,
         endpoint=endpoint,
         keep_chunks=settings.keep_chunks,
-        declared=declared,
+        declared=ready.declared,
         settings=journal.RunSettings(
             virtual=settings.virtual,
             workers=settings.workers,
@@ -67,6 +66,9 @@ def begin(
             tokenizer=str(settings.tokenizer.absolute()) if settings.tokenizer else None,
             canary=settings.canary,
         ),
-        calibration=calibration,
+        calibration=ready.calibration,
     )
-    return journal.create(folder.create(settings.out, name), header)
+    place = folder.create(settings.out, name)
+    journal.make_room(place)
+    held.enter_context(journal.alone(place))
+    return journal.create(place, header)

@@ -155,6 +155,25 @@ def test_kill_loses_at_most_the_running_cell(begin_sweep: Begin, sweep_command: 
     require_whole(folder)
 
 
+def test_only_one_measures_into_a_folder(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path) -> None:
+    """While it runs, while it is resumed, and no longer once it is gone, however it went."""
+    folder = tmp_path / "run"
+    for line, words in {"load": ("--endpoint", "sim", *PLAN, "--out", tmp_path), "c1": ("resume", folder)}.items():
+        process = begin_sweep(*words)
+        until(process, line)
+        before = cells_on_disk(folder)
+        refused = sweep_command("resume", folder, expect=2)
+        assert refused.stderr.splitlines() == [
+            f"error: {folder}: process {process.pid} is measuring into it",
+            "hint: let it end, or end it; what it measured is kept",
+        ]
+        process.kill()
+        process.communicate(timeout=20)
+        assert cells_on_disk(folder) >= before
+    sweep_command("resume", folder, expect=None)
+    require_whole(folder)
+
+
 def test_resume_notices_another_server(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path) -> None:
     with running() as site:
         process = begin_sweep("--endpoint", f"http://127.0.0.1:{site.port}", *PLAN, "--out", tmp_path)

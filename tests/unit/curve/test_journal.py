@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,20 @@ def test_a_second_sweep_does_not_write_over_the_first(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="already holds a sweep") as caught:
         journal.create(tmp_path, HEADER)
     assert "resume" in str(caught.value.hint)
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="no journal"), journal.alone(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    kept = filled(tmp_path)
+    with journal.alone(tmp_path):
+        with pytest.raises(OutputError, match=f"process {os.getpid()} is measuring into it") as caught, journal.alone(tmp_path):
+            pass
+        assert caught.value.hint
+        assert journal.reopen(tmp_path) == kept
+    with journal.alone(tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("header", [None, b"", b"{}", b'{"schema": 3}'])
