@@ -98,7 +98,7 @@ TABLE: dict[str, Kind] = {
     ),
     "usage-mismatch": Kind(
         "warning",
-        "usage reports {usage} output tokens where {chunks} chunks were streamed",
+        "answers had {usage} output tokens where {chunks} chunks were streamed",
         "several tokens share a chunk or some have no text; ITL is per token, chunk gaps are kept apart",
     ),
     "first-chunk": Kind(
