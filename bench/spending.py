@@ -1,8 +1,9 @@
 """What a curve costs in endpoint time, and how far off it is: `python -m bench.spending [--presets …]`.
 
 The doubling grid at 1K/1K in virtual time against the usual recipe on the same loads (2·C warm-ups, then 10·C requests, from
-a cold start), both with their errors; then what refinement adds: the frontier's largest error between its points, against long
-runs at loads that lie between, and the highest load that meets an SLO against the true one.
+a cold start), both with their errors at the loads where the endpoint is not full; then what refinement adds: the frontier's
+largest error between its points, against long runs at loads that lie between, and the highest load that meets an SLO against the
+true one.
 """
 
 from __future__ import annotations
@@ -11,24 +12,47 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from bench.bias import Ran, cell_of, errors, lasting, measured, recipe
+from bench.cells import FIGURES, PRESETS, Figures, Long, Ran, cell_of, errors, full, long_run, measured, plan_of, recipe
 from sweep.curve.frontier import frontier
 from sweep.curve.interpolate import curve_through
 from sweep.curve.refine import next_level
-from sweep.model import Plan, Point
-from sweep.plan import profile, scenario, slo
+from sweep.model import Plan, Point, Profile
+from sweep.plan import scenario, slo
+from sweep.plan.profile import load_profile
 from sweep.sim import virtual
 
 PROFILE = "1k-1k"
 AXIS = "output/interactivity"
-SLOS = {"synthetic-8b-bf16": "tpot_p90<=15ms", "synthetic-70b-fp8": "tpot_p90<=40ms", "synthetic-120b-moe": "tpot_p90<=20ms"}
+SLOS = {"synthetic-8b-bf16": "tpot_p90<=15ms", "synthetic-70b-fp8": "tpot_p90<=40ms", "synthetic-120b-moe": "tpot_p90<=15ms"}
 BETWEEN = (5.0, 13.0, 27.0, 54.0, 108.0, 215.0, 430.0)  # loads at which the frontier is compared with the truth
-LONG_E2E = 6
-ENOUGH = 12  # cells of refinement
+TRUTH_E2E = 6
+CELLS = 12  # of refinement
+
+
+class Truth:
+    """Long runs, each made once."""
+
+    def __init__(self, profile: Profile, source: virtual.Source) -> None:
+        self._profile, self._source = profile, source
+        self._known: dict[float, Long] = {}
+
+    def at(self, level: float) -> Long:
+        if level not in self._known:
+            cell = cell_of(plan_of(self._profile, level, 0), self._source, level)
+            e2e_s = measured(cell, self._source).point.metrics["e2e_s"]["mean"].value or 1.0
+            self._known[level] = long_run(cell, self._source, TRUTH_E2E * e2e_s)
+        return self._known[level]
+
+    def highest(self, limit_s: float, low: int, high: int) -> int:
+        """The highest load whose TPOT p90 keeps the limit; `low` keeps it, `high` does not."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.at(float(middle)).tpot_p90_s <= limit_s else (low, middle)
+        return low
 
 
 def swept(plan: Plan, source: virtual.Source, points: list[Point]) -> float:
@@ -44,92 +68,77 @@ def swept(plan: Plan, source: virtual.Source, points: list[Point]) -> float:
     return spent_s
 
 
-class Truth:
-    """Long runs, each made once."""
-
-    def __init__(self, plan: Plan, source: virtual.Source) -> None:
-        self._plan, self._source = plan, source
-        self._known: dict[float, Ran] = {}
-
-    def at(self, level: float) -> Ran:
-        if level not in self._known:
-            cell = cell_of(self._plan, self._source, level)
-            e2e_s = measured(cell, self._source).point.metrics["e2e_s"]["mean"].value or 1.0
-            self._known[level] = lasting(cell, self._source, LONG_E2E * e2e_s)
-        return self._known[level]
-
-    def highest(self, limit_s: float, low: int, high: int) -> int:
-        """The highest load whose TPOT p90 keeps the limit; `low` keeps it, `high` does not."""
-        while high - low > 1:
-            middle = (low + high) // 2
-            kept = (self.at(float(middle)).point.metrics["tpot_s"]["p90"].value or math.inf) <= limit_s
-            low, high = (middle, high) if kept else (low, middle)
-        return low
-
-
-def ln_error(points: list[Point], truth: Truth) -> float:
-    """The largest |ln F − ln truth| of the interpolated frontier at loads between its ends."""
+def ln_error(points: Sequence[Point], truth: Truth, most: float) -> float:
+    """The largest |ln F − ln truth| of the interpolated frontier at loads up to `most` between its ends."""
     vertices = frontier(points, AXIS).vertices
     through = curve_through(vertices, "pchip")
     worst = 0.0
-    for level in BETWEEN:
-        if level < max(point.load.level for point in points):
-            true = truth.at(level).point
-            x, y = 1 / (true.metrics["tpot_s"]["p50"].value or math.inf), true.rates["output_tok_per_s"].value or 0.0
-            if vertices[0].x <= x <= vertices[-1].x:
-                worst = max(worst, abs(math.log(through(x) / y)))
+    for level in (level for level in BETWEEN if level < most):
+        true = truth.at(level).figures
+        x, y = 1 / true["TPOT p50"], true["throughput"]
+        if vertices[0].x <= x <= vertices[-1].x:
+            worst = max(worst, abs(math.log(through(x) / y)))
     return worst
 
 
-def highest(points: list[Point], name: str) -> float:
+def highest(points: Sequence[Point], name: str) -> float:
     met = [point.load.level for point in points if any(one.slo == name and one.verdict == "met" for one in point.slos)]
     return max(met, default=math.nan)
 
 
 def of_preset(preset: str) -> Iterator[str]:
-    source = virtual.Source(preset)
-    asked = slo.parse(SLOS[preset])
-    plain = scenario.make_plan(profile.load_profile(PROFILE), slos=(), seed=1, refine=0)
-    truth = Truth(plain, source)
+    source, profile = virtual.Source(preset), load_profile(PROFILE)
+    plain = scenario.make_plan(profile, slos=(), seed=1, refine=0)
+    truth = Truth(profile, source)
     points: list[Point] = []
     ours_s = swept(plain, source, points)
-    last = max(points, key=lambda point: point.cell)
-    ours_s -= last.busy_s or 0.0  # the check for drift, which the recipe does not make
-    theirs_s, worst = 0.0, {"ours": [0.0] * 3, "recipe": [0.0] * 3}
-    for one in points[:-1]:
-        figures, spent_s = recipe(cell_of(plain, source, one.load.level), source)
-        theirs_s += spent_s
-        if one.load.level in (4, 16, 64, 256):
-            true = truth.at(one.load.level).figures
-            for who, said in (("ours", Ran(one, 0.0).figures), ("recipe", figures)):
-                worst[who] = [max(a, abs(b)) for a, b in zip(worst[who], errors(said, true).values(), strict=True)]
-    loads = f"1 to {points[-2].load.level:g}"
-    wrong = {who: ", ".join(f"{each:.1%}" for each in found) for who, found in worst.items()}
+    again = points.pop()  # the check for drift, which the recipe does not make
+    ours_s -= again.busy_s or 0.0
+    theirs = [recipe(cell_of(plain, source, one.load.level), source) for one in points]
+    theirs_s = sum(spent_s for _, spent_s in theirs)
+    roomy = [place for place, one in enumerate(points) if not full(profile, one.load, preset)]
+    most = points[roomy[-1]].load.level
+    true = [truth.at(points[place].load.level).figures for place in roomy]
     yield f"{preset}, {PROFILE}"
-    yield f"  doubling {loads}: {ours_s:.0f} s of endpoint time, recipe {theirs_s:.0f} s: {ours_s / theirs_s:.2f} (goal 0.30)"
-    yield f"  largest errors of throughput, TPOT p50, TTFT p50: {wrong['ours']}; the recipe's {wrong['recipe']}"
-    yield f"  frontier between the points of the doubling: {ln_error(points, truth):.1%} at most"
-    limit_s = asked[0].bounds[0].limit_s
-    refined = msgspec.structs.replace(plain, slos=asked, refine=ENOUGH, budget_s=1e9)
-    again = [measured(cell_of(refined, source, one.load.level), source, asked).point for one in points[:-1]]
+    yield (
+        f"  doubling 1 to {points[-1].load.level:g}: {ours_s:.0f} s of endpoint time, recipe {theirs_s:.0f} s: "
+        f"{ours_s / theirs_s:.2f} (goal 0.30)"
+    )
+    yield f"  largest errors up to {most:g} of {', '.join(FIGURES)}:"
+    yield f"    {_worst([Ran(points[place], 0.0).figures for place in roomy], true)}; the recipe's {_worst([theirs[place][0] for place in roomy], true)}"
+    yield f"  frontier between the points of the doubling: {ln_error(points, truth, most):.1%} at most"
+    yield from _refined(preset, plain, source, points, truth, most)
+
+
+def _refined(
+    preset: str, plain: Plan, source: virtual.Source, points: Sequence[Point], truth: Truth, most: float
+) -> Iterator[str]:
+    asked = slo.parse(SLOS[preset])
+    refined = msgspec.structs.replace(plain, slos=asked, refine=CELLS, budget_s=1e9)
+    again = [measured(cell_of(refined, source, one.load.level), source, asked).point for one in points]
     again = [msgspec.structs.replace(one, cell=place) for place, one in enumerate(again)]
-    begun = len(again)
     more_s = swept(refined, source, again)
-    found, most = highest(again, asked[0].name), max(one.load.level for one in again)
-    best = truth.highest(limit_s, 1, round(most))
-    yield f"  refinement: {len(again) - begun} cells more, {more_s:.0f} s; then {ln_error(again, truth):.1%} at most (goal 5 %)"
+    more = len(again) - len(points)
+    found = highest(again, asked[0].name)
+    best = truth.highest(asked[0].bounds[0].limit_s, 1, round(points[-1].load.level))
+    yield f"  refinement: {more} cells more, {more_s:.0f} s; then {ln_error(again, truth, most):.1%} at most (goal 5 %)"
     yield f"  highest load with {asked[0].name}: {found:g}, in truth {best} (goal 3 %: {found / best - 1:+.1%})"
 
 
-def table(presets: list[str], tell: Callable[[], float]) -> Iterator[str]:
+def _worst(said: Sequence[Figures], true: Sequence[Figures]) -> str:
+    each = [errors(one, real) for one, real in zip(said, true, strict=True)]
+    return ", ".join(f"{max(abs(one[key]) for one in each):.1%}" for key in FIGURES)
+
+
+def table(presets: Sequence[str], tell: Callable[[], float]) -> Iterator[str]:
     for preset in presets:
         yield from of_preset(preset)
-    yield f"{tell():.0f} s"
+        yield f"  {tell():.0f} s"
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.spending", description=__doc__)
-    parser.add_argument("--presets", default="synthetic-8b-bf16", help="separated by commas")
+    parser.add_argument("--presets", default=",".join(PRESETS), help="separated by commas")
     presets = parser.parse_args(arguments).presets.split(",")
     began = time.perf_counter()
     for line in table(presets, lambda: time.perf_counter() - began):

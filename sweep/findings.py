@@ -73,9 +73,14 @@ TABLE: dict[str, Kind] = {
         "give the sweep a larger --budget, or --effort rigorous",
     ),
     "queued-start": Kind(
-        "note",
-        "the endpoint queued while the slots opened: {mid_flight} of {slots} began in mid-flight, the others with full requests",
-        "at this load the endpoint is saturated; nothing to do",
+        "warning",
+        "the endpoint is full at this load: requests wait for others to end, {mid_flight} of {slots} slots began in mid-flight",
+        "its TTFT may still be on its way; ask for a --duration of ten latencies, or look at lower loads",
+    ),
+    "preempting": Kind(
+        "disqualifies",
+        "{share:.0%} of the answers stood still midway, as where a full memory preempts; {latencies:.1f} latencies are too few",
+        "a full endpoint settles in about ten latencies: ask for a --duration as long as that, or look at lower loads",
     ),
     "rate-limited": Kind(
         "warning",
@@ -184,11 +189,16 @@ TABLE: dict[str, Kind] = {
         "cells measured again because the endpoint stopped answering: {count}",
         "look at the endpoint's log; a restarted server begins cold",
     ),
-    "token-cap": Kind("note", "the sweep ended when {tokens:,} tokens were spent", "raise --max-tokens to measure the rest"),
+    "token-cap": Kind(
+        "note",
+        "the sweep ended within its limit of {tokens:,} tokens",
+        "`sweep resume DIR --max-tokens N` measures the rest; what was spent counts",
+        "; {spent:,} were spent",
+    ),
     "budget": Kind(
         "note",
         "the budget of {budget_s:.0f} s was spent; not measured: {what}",
-        "give a larger --budget; `sweep resume DIR` takes none",
+        "`sweep resume DIR --budget TIME` measures the rest; what was spent counts",
     ),
     "unconfirmed": Kind(
         "warning",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sweep.findings import weight
-from sweep.measure import client, precision, steadiness
+from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
 from sweep.measure.stop import ABORTED, CAP, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
@@ -48,7 +48,7 @@ def findings(
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
-    noticed += _start(point)
+    noticed += saturation.findings(cohort, point)
     return tuple(noticed)
 
 
@@ -84,11 +84,6 @@ def _refused(cohort: Records, point: Point) -> Iterator[Finding]:
 
 def _listed(outcomes: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _start(point: Point) -> Iterator[Finding]:
-    if point.window is not None and point.mid_flight is not None and point.mid_flight < point.load.level:
-        yield Finding(code="queued-start", data={"mid_flight": point.mid_flight, "slots": slots_of(point.load)})
 
 
 def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:

@@ -76,7 +76,7 @@ def test_a_cell_that_knows_enough_ends_at_its_shortest_window():
 
 
 def test_a_noisy_one_goes_on_until_it_knows_or_may_no_longer():
-    decision, now_ns = replay(gated(stretch=20.0), wandering(0.2, 150), 140)
+    decision, now_ns = replay(gated(stretch=20.0), wandering(0.12, 150), 140)
     assert (decision.kind, decision.reason) == ("enough", "long enough")
     assert now_ns > 25 * S
     hopeless, soon_ns = replay(gated(stretch=1.5), wandering(0.6, 80), 70)

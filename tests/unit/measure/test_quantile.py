@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -29,7 +31,12 @@ def by_hand(x, p):
     inside = [1.0 if v <= q else 0.0 for v in x]
     m = n // 10
     means = [sum(inside[i * m : (i + 1) * m]) / m for i in range(10)]
-    d = 1.0 if n < 20 or sum(inside) in (0, n) else max(1.0, m * stats.tvar(means) / (p * (1 - p)))
+    middle = sum(means) / 10
+    squares = sum((mean - middle) ** 2 for mean in means)
+    neighbours = sum((a - middle) * (b - middle) for a, b in pairwise(means))
+    phi = min(max((10 * neighbours / squares + 1) / 6, 0.0), 0.6) if squares else 0.0
+    memory = (1 + phi) / (1 - phi)
+    d = 1.0 if n < 20 or sum(inside) in (0, n) else max(1.0, memory * m * stats.tvar(means) / (p * (1 - p)))
     d *= (stats.t.ppf(0.975, 9) / stats.norm.ppf(0.975)) ** 2
     n_eff = n / d
     low = stats.beta.ppf(0.025, p * n_eff, n_eff - p * n_eff + 1)
