@@ -43,11 +43,11 @@ def publish(histories: Sequence[History], outputs: Outputs, *, strict: bool = Fa
     if outputs.prometheus:
         _write(outputs.prometheus, prometheus(histories))
     if outputs.pages:
-        from sweep.report import nightly_page
+        from sweep.report.nightly import page
 
         try:
             outputs.pages.mkdir(parents=True, exist_ok=True)
-            written = nightly_page.save(histories, outputs.pages)
+            written = page.save(histories, outputs.pages)
         except OSError as error:
             raise OutputError(
                 f"{outputs.pages}: {error.strerror or error}", "choose a folder with --out, or --no-page"
@@ -68,11 +68,10 @@ def _say(histories: Sequence[History], *, json: bool) -> None:
     if json:
         sys.stdout.buffer.write(document(histories))
         return
-    from rich.console import Console
+    from sweep.cli.screen import terminal
+    from sweep.report.nightly import text
 
-    from sweep.report import nightly_text
-
-    nightly_text.show(Console(highlight=False), histories)
+    text.show(terminal(), histories)
 
 
 def document(histories: Sequence[History]) -> bytes:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.options import Header, Json, Yes
+from sweep.cli.options import LOAD, Header, Json, Yes
+from sweep.cli.values import count, seconds
 
 PANEL = "Measure"
 PLACE = 20
@@ -16,6 +17,8 @@ PLACE = 20
 def resume(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of the interrupted run, reports/NAME")],
     header: Header = None,
+    budget: Annotated[float | None, LOAD("--budget 20m", "a new budget; the time spent until now counts", seconds)] = None,
+    max_tokens: Annotated[int | None, LOAD("--max-tokens 5M", "a new limit; the tokens spent until now count", count)] = None,
     json: Json = False,
     yes: Yes = False,
 ) -> None:
@@ -27,4 +30,4 @@ def resume(
     from sweep.run import resume as go_on
 
     with watching(json=json, yes=yes) as watch:
-        go_on(folder, watch, headers=tuple(header or ()))
+        go_on(folder, watch, headers=tuple(header or ()), budget_s=budget, max_tokens=max_tokens)

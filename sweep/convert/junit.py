@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from sweep import findings
-from sweep.curve.nightly.words import suspect_text
+from sweep.curve.nightly.words import suspect_text, when
 from sweep.model import History, Suspect
+from sweep.wording import counted
 
 INVALID_IN_XML = {code: None for code in range(32) if code not in (9, 10, 13)}
 
@@ -43,7 +44,11 @@ def _case(suite: ElementTree.Element, history: History, metric: str, strict: boo
         failure = ElementTree.SubElement(case, "failure", message=said, type=history.verdict)
         failure.text = _since(history, worse)
     elif history.verdict in ("learning", "unjudged"):
-        why = history.unfair or "; ".join(findings.says(one) for one in latest.findings) or f"{latest.baseline} nights so far"
+        why = (
+            history.unfair
+            or "; ".join(findings.says(one) for one in latest.findings)
+            or f"{counted(latest.baseline, 'night')} so far"
+        )
         ElementTree.SubElement(case, "skipped", message=_clean(f"{history.verdict}: {why}"))
     elif worse:
         ElementTree.SubElement(case, "system-out").text = f"suspected: {said}"
@@ -54,8 +59,8 @@ def _since(history: History, suspects: Sequence[Suspect]) -> str:
     named = {(one.metric, one.cell) for one in suspects}
     for change in reversed(history.changes):
         if named & {(one.metric, one.cell) for one in change.suspects}:
-            began, confirmed = history.nights[change.began], history.nights[change.confirmed]
-            return _clean(f"began {began.at[:10]} ({began.name}), confirmed {confirmed.at[:10]}")
+            name = history.nights[change.began].name
+            return _clean(f"began {when(history, change.began)} ({name}), confirmed {when(history, change.confirmed)}")
     return ""
 
 

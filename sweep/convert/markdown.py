@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sweep import findings
-from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
+from sweep.curve.nightly.words import change_text, drifting, latest_night, percent, suspect_text, this_night
 from sweep.model import History, NightVerdict
+from sweep.wording import counted
 
 SIGNS: dict[NightVerdict, str] = {
     "ok": "✅ no change",
@@ -30,8 +31,8 @@ def _section(history: History) -> Iterator[str]:
         yield f"The latest curve cannot be compared: {_escaped(history.unfair)}."
     if not history.judged:
         return
-    latest, night = history.judged[-1], history.nights[-1]
-    yield f"Night of {night.at[:10]}, against {latest.baseline} nights before; {len(history.nights)} in all."
+    latest = history.judged[-1]
+    yield f"{latest_night(history).capitalize()}."
     yield ""
     for suspect in latest.suspects:
         yield f"- {_escaped(suspect_text(suspect))} (p = {suspect.p:.1g})"
@@ -41,14 +42,13 @@ def _section(history: History) -> Iterator[str]:
     yield "| metric | this night | level now | best ever | drift |"
     yield "|---|---:|---:|---:|---|"
     for line in history.timelines:
-        drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
         cells = (percent(this_night(history, line)), percent(line.latest), percent(line.best))
-        yield f"| {_escaped(line.title)} | {' | '.join(cells)} | {drift} |"
+        yield f"| {_escaped(line.title)} | {' | '.join(cells)} | {drifting(history, line)} |"
     yield ""
     for change in reversed(history.changes[-5:]):
         yield f"- {_escaped(change_text(history, change))}"
     if history.set_aside:
-        yield f"- set aside: {len(history.set_aside)} files"
+        yield f"- set aside: {counted(len(history.set_aside), 'file')}"
 
 
 def _escaped(text: str) -> str:

@@ -114,7 +114,7 @@ def _night(sparse: _Sparse, file: str) -> Night:
     except ValueError:
         raise ArtifactError(f"{sparse.name}: $.created_at is no time", "get the original") from None
     at_s = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    first = sparse.frontiers[0] if sparse.frontiers else None
+    first = next((frontier for frontier in sparse.frontiers if frontier.vertices), None)
     return Night(
         name=sparse.name,
         file=file,

@@ -19,8 +19,9 @@ from sweep.convert.prometheus import prometheus
 from sweep.curve import artifact, regress
 from sweep.curve.nightly.history import comparable
 from sweep.curve.nightly.judge import judge
-from sweep.curve.nightly.words import percent
-from sweep.report import nightly, nightly_page
+from sweep.curve.nightly.words import latest_night, percent, when
+from sweep.report.nightly import drawing, page
+from sweep.report.nightly.timeline import timeline_figure
 
 RULES = regress.rules()
 HOSTILE = "<img src=x onerror=alert(1)>|`[a](b)`"
@@ -94,14 +95,39 @@ def test_the_first_night_has_nothing_to_differ_from(tmp_path):
     first = story(count=1)
     assert "| output throughput | – |" in markdown([first])
     assert "0.0 %" not in markdown([first])
-    nightly_page.save([first], tmp_path)
-    (page,) = tmp_path.glob("nightly-*.html")
-    assert "0.0 %" not in page.read_text()
+    page.save([first], tmp_path)
+    (html,) = tmp_path.glob("nightly-*.html")
+    assert "0.0 %" not in html.read_text()
     assert "| output throughput | – |" not in markdown([story(count=2)])
 
 
+def test_a_night_is_named_by_its_date_and_by_its_time_where_several_share_it():
+    day = judge(comparable("x", [night(place, day=place / 24) for place in range(3)]), RULES)
+    assert [when(REGRESSED, 0), when(day, 1)] == ["2026-03-01", "2026-03-01 03:00"]
+
+
+@pytest.mark.parametrize(
+    ("history", "says"),
+    [
+        (story(count=1), "judging begins after 7 more nights; 1 night since 2026-03-01"),
+        (story(count=7), "judging begins after 1 more night; 7 nights since"),
+        (story(count=8), "judging begins with the next; 8 nights since"),
+        (OK, "against 20 nights before; 24 nights since"),
+        (REGRESSED, "against the level before the change; 24 nights since"),
+    ],
+)
+def test_what_the_latest_night_was_held_against(history, says):
+    assert says in latest_night(history)
+
+
+def test_nights_without_news_are_one_row_of_the_page():
+    html = page.render(REGRESSED)
+    assert re.findall(r'<span class="date">([-0-9]+)</span>', html)[:3] == ["2026-03-24", "2026-03-23", "2026-03-09"]
+    assert html.count("<tr><td><span") == 4, "regressed, suspected, no change, learning"
+
+
 def test_pages_are_self_contained_and_foreign_text_is_escaped(tmp_path):
-    written = nightly_page.save([story(title=HOSTILE, count=9), story(count=1)], tmp_path)
+    written = page.save([story(title=HOSTILE, count=9), story(count=1)], tmp_path)
     index = written["index"].read_text()
     pages = [path.read_text() for path in tmp_path.glob("nightly-*.html")]
     assert len(pages) == 2
@@ -114,7 +140,7 @@ def test_pages_are_self_contained_and_foreign_text_is_escaped(tmp_path):
 
 
 def test_the_same_history_is_drawn_the_same():
-    draw = lambda: nightly.svg(nightly.timeline_figure(REGRESSED))  # noqa: E731
+    draw = lambda: drawing.svg(timeline_figure(REGRESSED))  # noqa: E731
     assert draw() == draw()
 
 

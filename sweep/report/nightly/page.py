@@ -9,25 +9,28 @@ from typing import Any
 
 from sweep import findings
 from sweep.curve.folder import slug
-from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
-from sweep.model import History
-from sweep.report import nightly, style
-from sweep.report.nightly_text import SAID
+from sweep.curve.nightly.words import change_text, drifting, latest_night, percent, suspect_text, this_night, when
+from sweep.model import History, NightVerdict
+from sweep.report import style
+from sweep.report.nightly import drawing
+from sweep.report.nightly.fan import fan_figure
+from sweep.report.nightly.heatmap import map_figure
+from sweep.report.nightly.text import SAID
+from sweep.report.nightly.timeline import timeline_figure
 from sweep.report.page import inline
+from sweep.wording import counted
 
-NIGHTS_LISTED = 60
+ROWS_LISTED = 60
 TONE = {"green": "met", "red": "missed", "yellow": "undecided", "cyan": "undecided"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A night in the page's list; `events` are what happened, most nights have none."""
+    """A night of the page's list, or several in a row about which there is nothing more to say than their verdict."""
 
-    date: str
-    name: str
-    verdict: str
-    tone: str
-    events: tuple[str, ...]
+    nights: tuple[int, ...]
+    verdict: NightVerdict
+    events: tuple[str, ...] = ()
 
 
 def save(histories: Sequence[History], folder: Path) -> dict[str, Path]:
@@ -39,7 +42,7 @@ def save(histories: Sequence[History], folder: Path) -> dict[str, Path]:
         (folder / f"{name}.html").write_text(render(history), encoding="utf-8")
         if history.nights:
             written[f"{history.title} picture"] = folder / f"{name}.png"
-            (folder / f"{name}.png").write_bytes(nightly.png(nightly.timeline_figure(history)))
+            (folder / f"{name}.png").write_bytes(drawing.png(timeline_figure(history)))
     written["index"] = folder / "index.html"
     written["index"].write_text(render_index(histories, names), encoding="utf-8")
     return written
@@ -49,18 +52,18 @@ def render(history: History) -> str:
     """The page of one history."""
     from markupsafe import Markup
 
-    drawn = [nightly.timeline_figure, nightly.fan_figure, nightly.map_figure] if history.nights else []
+    drawn = [timeline_figure, fan_figure, map_figure] if history.nights else []
     page: str = _template("nightly.html").render(
         history=history,
-        verdict=_verdict(history),
-        latest=history.judged[-1] if history.judged else None,
+        verdict=_verdict(history.verdict),
+        headline=latest_night(history) if history.judged else "",
         suspects=[suspect_text(one) for one in history.judged[-1].suspects] if history.judged else [],
         notices=[(findings.says(one), findings.advice(one)) for one in history.judged[-1].findings] if history.judged else [],
-        pictures=[Markup(inline(nightly.svg(draw(history)))) for draw in drawn],
+        pictures=[Markup(inline(drawing.svg(draw(history)))) for draw in drawn],
         changes=[change_text(history, change) for change in reversed(history.changes)],
         metrics=[_metric(history, place) for place in range(len(history.timelines))],
-        rows=list(_rows(history)),
-        shown=min(nightly.SHOWN, len(history.nights)),
+        rows=[_shown(history, row) for row in _rows(history)],
+        shown=counted(min(drawing.SHOWN, len(history.nights)), "night"),
         **_colours(),
     )
     return page
@@ -72,9 +75,8 @@ def render_index(histories: Sequence[History], names: Sequence[str]) -> str:
         {
             "href": f"{name}.html",
             "title": history.title,
-            "verdict": _verdict(history),
-            "night": history.nights[-1].at[:10] if history.nights else "–",
-            "count": len(history.nights),
+            "verdict": _verdict(history.verdict),
+            "night": latest_night(history) if history.judged else "",
             "change": change_text(history, history.changes[-1]) if history.changes else "",
         }
         for name, history in zip(names, histories, strict=True)
@@ -102,8 +104,8 @@ def _colours() -> dict[str, str]:
     return {"light": light, "dark": dark}
 
 
-def _verdict(history: History) -> tuple[str, str]:
-    said, colour = SAID[history.verdict]
+def _verdict(verdict: NightVerdict) -> tuple[str, str]:
+    said, colour = SAID[verdict]
     return said, TONE[colour]
 
 
@@ -116,20 +118,39 @@ def _metric(history: History, place: int) -> dict[str, str]:
         "limit": percent(limit),
         "now": percent(line.latest),
         "best": percent(line.best),
-        "best_night": history.nights[line.best_night].at[:10] if line.best_night is not None else "",
-        "drift": f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else "",
+        "best_night": when(history, line.best_night) if line.best_night is not None else "",
+        "drift": drifting(history, line),
     }
 
 
 def _rows(history: History) -> Iterator[Row]:
-    """The latest nights, newest first. What is pending is told on the night it was first seen."""
+    """The latest nights, newest first."""
+    rows: list[Row] = []
+    for place, (judgement, events) in enumerate(zip(history.judged, _events(history), strict=True)):
+        before = rows[-1] if rows else None
+        if before and not events and not before.events and before.verdict == judgement.verdict:
+            rows[-1] = Row((*before.nights, place), judgement.verdict)
+        else:
+            rows.append(Row((place,), judgement.verdict, events))
+    return reversed(rows[-ROWS_LISTED:])
+
+
+def _events(history: History) -> Iterator[tuple[str, ...]]:
+    """What happened in each night; most have nothing. What is pending is told on the night it was first seen."""
     known: set[tuple[str, str | None]] = set()
-    rows = []
-    for night, judgement in zip(history.nights, history.judged, strict=True):
-        figures = {(one.metric, one.cell) for one in judgement.suspects}
+    for judgement in history.judged:
         new = [suspect_text(one) for one in judgement.suspects if (one.metric, one.cell) not in known]
-        known = figures
-        said, colour = SAID[judgement.verdict]
-        events = (*new, *(findings.says(one) for one in judgement.findings))
-        rows.append(Row(night.at[:16].replace("T", " "), night.name, said, TONE[colour], events))
-    yield from reversed(rows[-NIGHTS_LISTED:])
+        known = {(one.metric, one.cell) for one in judgement.suspects}
+        yield (*new, *(findings.says(one) for one in judgement.findings))
+
+
+def _shown(history: History, row: Row) -> dict[str, Any]:
+    said, tone = _verdict(row.verdict)
+    first, last = row.nights[0], row.nights[-1]
+    return {
+        "nights": [when(history, place) for place in dict.fromkeys((first, last))],
+        "verdict": said,
+        "tone": tone,
+        "events": "; ".join(row.events) if first == last else f"{len(row.nights)} nights",
+        "name": history.nights[last].name if first == last else "",
+    }

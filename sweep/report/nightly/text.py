@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sweep import findings
-from sweep.curve.nightly.words import change_text, percent, suspect_text, this_night
+from sweep.curve.nightly.words import change_text, drifting, latest_night, percent, suspect_text, this_night
 from sweep.model import History, NightVerdict
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,8 +39,8 @@ def lines(history: History) -> Iterator[RenderableType]:
     if history.unfair:
         yield Text(f"the latest curve cannot be compared: {history.unfair}")
     if history.judged:
-        latest, night = history.judged[-1], history.nights[-1]
-        yield Text(f"night of {night.at[:10]}, against {latest.baseline} nights before; {len(history.nights)} in all", "dim")
+        latest = history.judged[-1]
+        yield Text(latest_night(history), "dim")
         for suspect in latest.suspects:
             yield Text(f"  {suspect_text(suspect)}   p = {suspect.p:.1g}")
         for finding in latest.findings:
@@ -47,14 +48,22 @@ def lines(history: History) -> Iterator[RenderableType]:
             yield Text(f"  {findings.advice(finding)}", "dim")
         yield Text()
         yield _metrics(history)
+    yield from _told(history)
+    yield Text()
+
+
+def _told(history: History) -> Iterator[RenderableType]:
+    """Changes, the latest first, and files that were set aside."""
+    from rich.text import Text
+
+    if history.changes:
         yield Text()
     for change in reversed(history.changes[-CHANGES_SHOWN:]):
         yield Text(change_text(history, change))
     for each in history.set_aside[:ASIDE_SHOWN]:
         yield Text(f"set aside: {each.file}: {each.reason}", "dim")
     if len(history.set_aside) > ASIDE_SHOWN:
-        yield Text(f"set aside: {len(history.set_aside) - ASIDE_SHOWN} more files; --json lists them", "dim")
-    yield Text()
+        yield Text(f"set aside: {counted(len(history.set_aside) - ASIDE_SHOWN, 'more file')}; --json lists all", "dim")
 
 
 def _metrics(history: History) -> Table:
@@ -68,7 +77,6 @@ def _metrics(history: History) -> Table:
     table.add_column("drift", no_wrap=True)
     for line in history.timelines:
         limit = line.low[-1] if line.more_is_better else line.high[-1]
-        drift = f"since {history.nights[line.drift].at[:10]}" if line.drift is not None else ""
         known = (this_night(history, line), limit, line.latest, line.best)
-        table.add_row(line.title, *map(percent, known), drift)
+        table.add_row(line.title, *map(percent, known), drifting(history, line))
     return table

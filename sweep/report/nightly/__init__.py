@@ -1,0 +1,1 @@
+"""A history of nights as something seen: pictures, page, terminal."""
