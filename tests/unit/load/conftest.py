@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,8 @@ class Server:
         self.status: tuple[str, bytes] | None = None
         self.fails_every = 0
         self.tokens_per_chunk = 1
+        self.remembers_s: float | None = None  # what a prompt that was sent before waits, in place of `ttft_s`
+        self.before_prompts: int | None = None  # lends its tokenizer, a word a token, and puts so many before every prompt
         self.asked: list[tuple[str, dict[str, str], bytes]] = []
         self.answers = 0
 
@@ -67,6 +70,9 @@ class Server:
         if self.status is not None:
             self._plain(writer, *self.status)
             return True
+        if path == "/tokenize":
+            self._tokenize(body, writer)
+            return True
         self.answers += 1
         if self.fails_every and self.answers % self.fails_every == 0:
             self._plain(writer, "500 Internal Server Error", b"no")
@@ -91,6 +97,15 @@ class Server:
         else:
             self._plain(writer, "404 Not Found", b"nothing here")
 
+    def _tokenize(self, body: bytes, writer: asyncio.StreamWriter) -> None:
+        import json
+
+        if self.before_prompts is None:
+            self._plain(writer, "404 Not Found", b"nothing here")
+            return
+        ids = [zlib.crc32(word.encode()) % 50_000 for word in json.loads(body)["prompt"].split()]
+        self._plain(writer, "200 OK", json.dumps({"tokens": ids}).encode(), "application/json")
+
     @staticmethod
     def _plain(writer: asyncio.StreamWriter, status: str, body: bytes, kind: str = "text/plain") -> None:
         writer.write(
@@ -102,12 +117,14 @@ class Server:
         ask = speech.read(body)
         length = ask.osl if self.length is None else self.length
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-        await asyncio.sleep(self.ttft_s)
+        before = sum(body == earlier for _, _, earlier in self.asked) > 1
+        await asyncio.sleep(self.remembers_s if before and self.remembers_s is not None else self.ttft_s)
         for _ in range(0, length, self.tokens_per_chunk):
             self._frames(writer, [speech.chunk("r", "m", SimChunk(text=" tok", tokens=self.tokens_per_chunk))])
             await asyncio.sleep(self.itl_s)
         words = len(ask.prompt.split())
-        usage = Usage(prompt_tokens=10 + 2 * words, completion_tokens=length) if self.usage and ask.include_usage else None
+        prompt_tokens = 10 + 2 * words if self.before_prompts is None else self.before_prompts + words
+        usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=length) if self.usage and ask.include_usage else None
         self._frames(writer, speech.closing("r", "m", "length", usage))
         writer.write(b"0\r\n\r\n")
 

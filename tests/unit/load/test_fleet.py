@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter
@@ -17,6 +18,7 @@ from sweep.load.client import target_from
 from sweep.load.fleet import Fleet
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
 from sweep.plan.start import first_asked
+from sweep.prompt.ids import passage_of
 from sweep.records import Batch, Records, concat
 
 PROFILE = Profile(name="t", title="t", isl=Length(mean=30), osl=Length(mean=6), dialect="chat")
@@ -39,6 +41,9 @@ def fleet(fleets, workers):
     return fleets[1][workers]
 
 
+IDS = Calibration(tokens_per_word=1.0, template_tokens=0.0, source="ids")
+
+
 @pytest.fixture
 def known(fleets):
     """The endpoint that the fleets measure, as preflight would describe it."""
@@ -53,7 +58,7 @@ def cell(kind: str = "closed", level: float = 3, first: int = 0, **limits: float
 
 def endpoint(url: str, **traits: object) -> Endpoint:
     known = {"calibration": Calibration(tokens_per_word=2, template_tokens=10, source="usage"), "fields": ("stream_options",)}
-    return Endpoint(url=target_from(url).url, model="m", dialect="chat", **{**known, **traits})
+    return Endpoint(url=target_from(url).url, model="m", **{"dialect": "chat", **known, **traits})
 
 
 def drive(
@@ -248,6 +253,21 @@ def test_loads_that_cannot_be_driven(server, fleet, known) -> None:
     for bad in (cell("trace", 1), cell(level=0), cell(level=2.5), cell(level=10_000_000)):
         with pytest.raises(UsageError):
             fleet.measure(bad, known(), "run")
+    with pytest.raises(UsageError, match="token ids"):
+        fleet.measure(cell(), known(calibration=IDS), "run")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_prompts_of_ids_are_as_long_as_asked_and_all_different(server, fleet, known, workers: int) -> None:
+    server.before_prompts = 0
+    passage = passage_of([(37 * place * place) % 5003 for place in range(4096)])
+    running = fleet.measure(cell(), known(dialect="completions", calibration=IDS), "run", passage)
+    _, found, _ = drive(running, seconds=0.4)
+    ok = found.where(found["outcome"] == "ok")
+    assert len(ok) > 5
+    assert (ok["isl"] == ok["isl_asked"]).all()
+    prompts = [tuple(json.loads(body)["prompt"]) for path, _, body in server.asked if path.endswith("completions")]
+    assert len({prompt[:4] for prompt in prompts}) == len(prompts) > 5
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -7,14 +7,16 @@ import gzip
 import tracemalloc
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
-from sweep.load import preflight
+from sweep.load import preflight, prompts
 from sweep.load.client import target_from
 from sweep.load.inquiry import MAX_REQUESTS
-from sweep.load.preflight import probe
+from sweep.load.preflight import explore, probe
+from sweep.model import Calibration
 from sweep.report import endpoint as page
 from sweep.sim.server import start
 
@@ -151,6 +153,46 @@ def test_a_thorough_look_at_a_simulated_server_learns_the_rest() -> None:
     assert "continuous_usage" in endpoint.fields
     assert "continuous_usage" in quick.fields, "a run needs it as well where chunks hide tokens"
     assert quick.probes < endpoint.probes <= MAX_REQUESTS
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_prompts_are_ids_where_they_are_counted_as_they_are(serve, server, before: int) -> None:
+    server.before_prompts = before
+    endpoint, passage = explore(target_from(serve(server), environ={}), "completions")
+    assert passage is not None
+    assert endpoint.calibration == Calibration(tokens_per_word=1.0, template_tokens=before, source="ids")
+    assert dict(page.rows(endpoint))["prompt"].startswith("exact: token ids")
+    assert len(server.asked) == endpoint.probes == 6
+    assert str(passage.ids[:3])[1:-1] not in str(endpoint), "the passage is not part of what is known"
+
+
+def test_prompts_are_text_where_ids_are_counted_otherwise(serve, server) -> None:
+    server.before_prompts = 2
+    endpoint, passage = explore(target_from(serve(server), environ={}), "completions")
+    assert (passage, endpoint.takes_ids, endpoint.facts["prompt_ids"]) == (None, False, False)
+    assert endpoint.calibration.tokens_per_word == pytest.approx(1.0)
+    assert endpoint.calibration.source == "usage"
+
+
+def test_a_tokenizer_given_makes_ids_only_where_it_counts_as_the_server_does(serve, server, monkeypatch) -> None:
+    monkeypatch.setattr(prompts, "encoder", lambda path: lambda text: [len(word) for word in text.split()])
+    target = msgspec.structs.replace(target_from(serve(server), environ={}), tokenizer="tokenizer.json")
+    _, passage = explore(target, "completions")
+    assert passage is None, "the server counts two tokens a word"
+    assert sum(path == "/v1/completions" for path, _, _ in server.asked) == 2, "ids of another tokenizer are never sent"
+
+
+def test_a_chat_takes_no_ids(serve, server) -> None:
+    server.before_prompts = 0
+    assert explore(target_from(serve(server), environ={}), "chat")[1] is None
+
+
+@pytest.mark.parametrize(("again_s", "said"), [(0.002, "suspected"), (None, "no sign of it")])
+def test_a_prompt_cache_shows_by_time_where_the_server_does_not_say(serve, server, again_s: float | None, said: str) -> None:
+    server.ttft_s, server.remembers_s = 0.06, again_s
+    endpoint = probe(target_from(serve(server), environ={}), "chat", thorough=True)
+    assert endpoint.facts["prompt_cache"] == said
+    assert len(server.asked) == endpoint.probes <= MAX_REQUESTS
 
 
 @pytest.fixture(scope="module")
