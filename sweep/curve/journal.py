@@ -1,7 +1,7 @@
 """The journal of a running sweep: every finished cell is on the disk before the next begins.
 
     DIR/journal/lock                   held by the process that measures into DIR
-    DIR/journal/header.json            what is measured, written once
+    DIR/journal/header.json            what is measured, written once; again when a resumed sweep has other limits
     DIR/journal/cell-00003.parquet     the records of cell 3
     DIR/journal/cell-00003.json        cell 3 and its point; its presence says that the cell is finished
 
@@ -88,6 +88,11 @@ class Journal:
         """The records of every finished cell, in the order of measurement. Raises ArtifactError."""
         parts = [read_records(self.folder / f"{_stem(one.cell)}.parquet") for one in self.finished]
         return concat(parts) if parts else EMPTY
+
+    def under(self, header: Header) -> Journal:
+        """The same cells under another header, on the disk when this returns. Raises OutputError."""
+        write_atomically(self.folder / "header.json", msgspec.json.encode(header))
+        return Journal(self.folder, header, self.finished, self.damaged)
 
     def next_index(self) -> int:
         """The place in the order of measurement that the next cell takes."""

@@ -78,6 +78,11 @@ def make_plan(
     )
 
 
+def with_budget(plan: Plan, budget_s: float) -> Plan:
+    """The plan with another budget, as `make_plan` would have made it."""
+    return replace(plan, budget_s=budget_s, limits=replace(plan.limits, stretch=None))
+
+
 def make_cell(
     plan: Plan,
     endpoint: Endpoint | None,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sweep.errors import SweepError
 from sweep.model import Curve, Endpoint, Plan
 from sweep.plan import budget
-from sweep.run import dataset
+from sweep.run import dataset, spending
 from sweep.run.begin import begin, require_output
 from sweep.run.curve import sweeping
 from sweep.run.publish import judge
@@ -89,6 +89,7 @@ def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -
     sweeps = [(plan, endpoints[manner(plan.profile)]) for plan in ready.plans]
     for plan, endpoint in sweeps:
         budget.require_context(plan.profile, endpoint)
+        spending.require_enough(plan, settings.max_tokens)
         source.fit(plan, endpoint)
     for plan, endpoint in sweeps:
         if not watch.planned(plan, endpoint, budget.expected(plan, endpoint)):
@@ -96,12 +97,23 @@ def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -
     return [] if settings.dry_run else sweeps
 
 
-def resume(run_folder: Path, watch: Watch, *, headers: tuple[str, ...] = ()) -> list[Curve]:
-    """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring."""
+def resume(
+    run_folder: Path,
+    watch: Watch,
+    *,
+    headers: tuple[str, ...] = (),
+    max_tokens: int | None = None,
+    budget_s: float | None = None,
+) -> list[Curve]:
+    """Goes on with the cells that an interrupted sweep left, on the endpoint it was measuring.
+
+    `max_tokens` and `budget_s` take the place of its own limits; what it has spent counts.
+    """
     from sweep.curve import journal
 
     with journal.alone(run_folder):
-        return _resumed(journal.reopen(run_folder), watch, headers)
+        begun = journal.reopen(run_folder)
+        return _resumed(spending.relimited(begun, max_tokens, budget_s), watch, headers)
 
 
 def _resumed(begun: Journal, watch: Watch, headers: tuple[str, ...]) -> list[Curve]:

@@ -11,6 +11,7 @@ from sweep import records as rows
 from sweep.model import Cell, Health, Point
 from sweep.plan import start
 from sweep.run.source import Source
+from sweep.run.spending import Purse
 from sweep.run.watch import Watch
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
     health: list[Health] = []
     decision: stop.Decision | None = None
     started_ns = asked_ns = None
+    purse = Purse(tokens_left)
     try:
         for batch in running:
             heard_ns[batch.worker] = batch.at_ns
@@ -46,7 +48,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
             watch.live(cell, asked.live)
             if decision is not None:
                 continue
-            if tokens_left is not None and tokens(done) + tokens(open_now) >= tokens_left:
+            if purse.empty(done, open_now):
                 asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=stop.TOKEN_CAP)
             if asked.kind == "enough":
                 running.finish(asked.end_ns or batch.at_ns)
@@ -66,10 +68,3 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
         begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
     measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason, begun)
     return measured, done
-
-
-def tokens(records: Records) -> int:
-    """Tokens sent and received, as far as they are known: what a hosted endpoint would charge."""
-    sent = records.present("sent_ns")
-    answered = records.present("osl")
-    return int(records["isl_asked"][sent].sum() + records["osl"][answered].sum())

@@ -10,9 +10,10 @@ from sweep.errors import EndpointError, Interrupted, OutputError, SweepError
 from sweep.model import Curve, Finding
 from sweep.plan import budget, scenario
 from sweep.run.canary import accompanied
-from sweep.run.cell import measure, tokens
+from sweep.run.cell import measure
 from sweep.run.publish import publish
 from sweep.run.source import Source
+from sweep.run.spending import least_tokens, tokens
 from sweep.run.watch import Watch
 from sweep.wording import counted
 
@@ -93,8 +94,8 @@ def _cells(
     tokens_left = None if allowance is None else allowance - tokens(measured)
     losses = 0
     while (step := next_level(header.plan, journal.points)) is not None:
-        if tokens_left is not None and tokens_left <= 0:
-            found.append(Finding(code="token-cap", data={"tokens": allowance}))
+        if tokens_left is not None and tokens_left <= least_tokens(header.plan, step.level):
+            found.append(Finding(code="token-cap", data={"tokens": allowance, "spent": tokens(journal.records())}))
             return
         cell = scenario.make_cell(
             header.plan,

@@ -49,9 +49,9 @@ def test_the_sweep_ends_when_the_tokens_are_spent(tmp_path: Path) -> None:
     curve = swept("sim", tmp_path, "--grid", "1,2,8,16", "--max-tokens", "4k", code=(0, 4))
     records = pl.read_parquet(tmp_path / "run" / "run.records.parquet")
     spent = records.filter(pl.col("sent_ns").is_not_null())["isl_asked"].sum() + records["osl"].sum()
-    assert 4_000 <= spent < 16_000  # what half a second brings, and the requests in flight
+    assert 2_000 <= spent < 5_000  # what is in flight is foreseen; a busy machine may be told of it late
     assert not curve.complete
-    assert [finding.data for finding in curve.findings if finding.code == "token-cap"] == [{"tokens": 4000}]
+    assert [finding.data for finding in curve.findings if finding.code == "token-cap"] == [{"tokens": 4000, "spent": spent}]
 
 
 def test_doubling_ends_at_the_most_concurrency(tmp_path: Path) -> None:
