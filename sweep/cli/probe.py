@@ -36,7 +36,8 @@ def probe(
 
     with addressed(url) as (address, simulated):
         target = target_from(address, model=model, headers=tuple(header or ()), insecure=insecure)
-        endpoint = replace(preflight.probe(target, dialect or "chat", thorough=True), simulated=simulated)
+        endpoint, _ = preflight.explore(target, dialect or "chat", thorough=True)
+        endpoint = replace(endpoint, simulated=simulated)
     if json:
         print_document(endpoint)
         return

@@ -30,20 +30,9 @@ ABOUT_ITSELF = ("/version", "/props", "/get_server_info", "/info")  # vLLM and o
 USUAL = 2  # of them are asked before a run
 
 
-def probe(
-    target: Target,
-    dialect: str,
-    text: str = "prose",
-    images: Images | None = None,
-    osl: int | None = None,
-    seed: int = 0,
-    thorough: bool = False,
-) -> Endpoint:
-    """What `target` is. EndpointError, or ModelError where it is not clear which model is meant.
-
-    Prompts carry `images`, so that the calibration knows their weight; answers have `osl` units of work, by default 8.
-    """
-    return explore(target, dialect, text, images, osl, seed, thorough)[0]
+def probe(target: Target, dialect: str, thorough: bool = False) -> Endpoint:
+    """What `target` is to whoever sends it text. Errors as of `explore`."""
+    return explore(target, dialect, thorough=thorough, may_send_ids=False)[0]
 
 
 def explore(
@@ -54,16 +43,22 @@ def explore(
     osl: int | None = None,
     seed: int = 0,
     thorough: bool = False,
+    may_send_ids: bool = True,
 ) -> tuple[Endpoint, Passage | None]:
-    """What `target` is, and the passage that its prompts are cut from where it takes token ids."""
+    """What `target` is, and where its prompts are token ids the passage they are cut from.
+
+    Prompts carry `images`, so that the calibration knows their weight; answers have `osl` units of work, by default 8.
+    EndpointError, or ModelError where it is not clear which model is meant.
+    """
     inquiry = Inquiry(target, dialects.get(dialect), text, images, osl or OSL, seed, GET_TIMEOUT_S)
-    return asyncio.run(_Preflight(inquiry, thorough).run())
+    return asyncio.run(_Preflight(inquiry, thorough, may_send_ids).run())
 
 
 @dataclass
 class _Preflight:
     inquiry: Inquiry
     thorough: bool
+    may_send_ids: bool
     facts: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> tuple[Endpoint, Passage | None]:
@@ -75,7 +70,7 @@ class _Preflight:
             spoken = [reply for reply in (short, long) if reply is not None]
             await self._count_tokens(spoken)
             exact = None
-            if prompts.takes_ids(asking, spoken[-1]):
+            if self.may_send_ids and prompts.takes_ids(asking, spoken[-1]):
                 exact = await prompts.exact(asking, spoken[-1])
                 self.facts["prompt_ids"] = exact is not None
             passage, calibration = exact or (None, await prompts.calibrated(asking, spoken))

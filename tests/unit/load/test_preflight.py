@@ -211,7 +211,7 @@ def test_a_thorough_look_at_a_plain_server(simulated: str) -> None:
 
 @pytest.mark.parametrize("dialect", [name for name in dialects.names() if name != "transcription"])
 def test_every_dialect_can_be_looked_at(dialect: str, simulated: str) -> None:
-    endpoint = probe(target_from(simulated, environ={}), dialect, thorough=True)
+    endpoint, _ = explore(target_from(simulated, environ={}), dialect, thorough=True)
     assert endpoint.probes <= MAX_REQUESTS
     assert dict(page.rows(endpoint))["model"] == "synthetic-8b-bf16"
 
@@ -219,6 +219,6 @@ def test_every_dialect_can_be_looked_at(dialect: str, simulated: str) -> None:
 def test_a_thorough_look_stays_below_its_limit_at_a_server_that_minds_everything(serve, server) -> None:
     server.refuses, server.names_refused = ("stream_options", "ignore_eos", "min_tokens"), True
     server.models = [{"id": "m"}]
-    endpoint = probe(target_from(serve(server), environ={}), "completions", thorough=True)
+    endpoint, _ = explore(target_from(serve(server), environ={}), "completions", thorough=True)
     assert len(server.asked) == endpoint.probes <= MAX_REQUESTS
     assert dict(page.rows(endpoint))["token counts"] == "none: chunks are counted"
