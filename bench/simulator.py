@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sweep.load import preflight
 from sweep.load.client import target_from
 from sweep.load.fleet import Fleet
-from sweep.load.fleet import Running as RealRunning
+from sweep.load.running import Running as RealRunning
 from sweep.model import Cell, Length, Limits, Load, Profile
 from sweep.records import concat
 from sweep.sim.server import start

@@ -13,8 +13,9 @@ import msgspec
 from sweep.errors import EndpointError
 from sweep.load import preflight
 from sweep.load.client import Target, target_from
-from sweep.load.fleet import Fleet, Running
+from sweep.load.fleet import Fleet
 from sweep.load.host import observed, tool
+from sweep.load.running import Running
 from sweep.measure import window as windows
 from sweep.model import Cell, Endpoint, Health, Length, Limits, Load, Point, Profile, Window
 from sweep.records import Records, concat
