@@ -47,6 +47,11 @@ def slowed(own: Records, factor: float) -> Records:
     return Records({**own.columns, **moved}, own.chunk_start, chunk_ns, own.chunk_tokens)
 
 
+def metered(curve: Curve, watts: float) -> Curve:
+    points = tuple(msgspec.structs.replace(each, energy_j=watts * each.window.seconds) for each in curve.points if each.window)
+    return msgspec.structs.replace(curve, points=points)
+
+
 def put_together(*curves: Curve, **questions: Any) -> Comparison:
     return compare(curves, slos=SLO, draws=200, **questions)
 

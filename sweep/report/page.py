@@ -16,17 +16,17 @@ from typing import Any
 import msgspec
 
 from sweep.curve import artifact
-from sweep.curve.compare.nouns import Comparison
-from sweep.curve.cost import accelerators, stated
+from sweep.curve.compare import sides
+from sweep.curve.compare.nouns import Comparison, Served, Target
 from sweep.model import Curve, Slo
-from sweep.report import facts, figure, quantity, style, words
-from sweep.report.compare import advice, names, outlays, overlay, plot, questions, tables
+from sweep.report import facts, figure, quantity, style, words, work
+from sweep.report.compare import advice, glance, names, outlays, overlay, plot, questions, tables
 from sweep.report.compare import words as evidence
 from sweep.report.foreign import harmless
 from sweep.report.table import columns, rows
 
 ASSETS = Path(__file__).with_name("assets")
-SCRIPTS = ("decode.js", "pick.js", "labels.js", "chart.js", "page.js")
+SCRIPTS = ("decode.js", "pick.js", "labels.js", "chart.js", "state.js", "prices.js", "view.js", "slo.js", "page.js")
 
 
 def save(curve: Curve, path: Path) -> None:
@@ -72,9 +72,11 @@ def _page(
         loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals["data"] = lambda text: Markup(safe_in_script(text))
+    environment.filters["flags"] = lambda text: Markup(with_flags(text))
     shown_curves = {label: harmless(curve) for label, curve in labelled.items()}
     document = plot.shown(shown_curves, axis, slos)
     code = script()
+    filled = [_side(each, shown_curves[each["label"]], compared) for each in document["sides"]]
     return environment.get_template("page.html").render(
         title=title,
         picture=Markup(inline(picture)),
@@ -89,7 +91,10 @@ def _page(
         axes=plot.titles(document),
         axis=document["axis"],
         presets=[quantity.slo_title(slo) for slo in slos],
-        sides=[_side(each, shown_curves[each["label"]], compared) for each in document["sides"]],
+        sides=filled,
+        work=work.many(document["rate_unit"]),
+        one=work.one(document["rate_unit"]),
+        powered=any(side["powered"] for side in filled),
         files={label: artifact.to_json(curve).decode() for label, curve in labelled.items()},
         curves=[_told(label, curve) for label, curve in shown_curves.items()],
         compared=_compared(compared, list(shown_curves.values())) if compared else None,
@@ -105,6 +110,13 @@ def script() -> str:
 def safe_in_script(json_text: str) -> str:
     """JSON that no text inside can end, whatever it says; it reads back as the same document."""
     return json_text.replace("<", "\\u003c")
+
+
+def with_flags(text: str) -> str:
+    """Text as HTML, what one types in a shell set apart and kept on its line: `--grid 6,11`."""
+    from markupsafe import escape
+
+    return re.sub(r"(?<![\w-])--[a-z][a-z-]*(?: [\w.]*[\d=][\w.,=]*(?<![.,]))?", r"<code>\g<0></code>", str(escape(text)))
 
 
 def json_text(document: Any) -> str:
@@ -132,18 +144,21 @@ def _side_variables(mode: int) -> str:
 
 
 def _side(each: Mapping[str, Any], curve: Curve, compared: Comparison | None) -> dict[str, Any]:
-    """A side with the prices its fields begin with."""
-    found = {side.label: side for side in compared.sides} if compared else {}
-    side = found.get(each["label"])
-    price = stated(curve)
-    hour = side.price_per_accelerator_hour if side else price.per_accelerator_hour
-    token = side.price_per_million_output_tokens if side else price.per_million_output_tokens
+    """A side with what its fields for prices and power begin with. An empty power leaves it to what was measured."""
+    given = compared.sides if compared else sides.sides({"A": curve}, sides.Given())
+    side = next(side for side in given if side.label == each["label"])
+    hour, token = side.price_per_accelerator_hour, side.price_per_million_output_tokens
+    metered = any(point.energy_j for point in curve.points)
+    power = side.power_w_per_accelerator if side.power_given or not metered else None
     return {
         **each,
-        "count": side.accelerators if side else accelerators(curve),
+        "count": side.accelerators,
         "price": token if token is not None else hour,
         "by_token": token is not None,
-        "currency": (side.currency if side else price.currency) or "",
+        "currency": side.currency or "",
+        "power": power,
+        "metered": metered,
+        "powered": metered or power is not None,
     }
 
 
@@ -164,8 +179,7 @@ def _told(label: str, curve: Curve) -> dict[str, Any]:
 
 
 def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
-    """What the page says of all together; `targets` once more as numbers, since prices may change."""
-    priced = [(each.target, served) for each in compared.answers for served in each.served]
+    """What the page says of all together; costs and energies beside the targets as numbers too, since prices may change."""
     found = [
         tables.sides(compared),
         tables.verdicts(compared),
@@ -175,13 +189,30 @@ def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
     ]
     return {
         "answer": evidence.answer(compared),
+        "glance": glance.rows(compared),
+        "glance_head": glance.head(compared),
+        "decides": evidence.decisive(compared),
         "unfair": advice.unfair(compared),
         "caveats": advice.caveats(compared),
-        "evidence": evidence.evidence(compared),
+        "gains": [evidence.gain(compared, each) for each in compared.gains],
         "surer": advice.surer(compared),
         "targets": tables.targets(compared, priced=False),
-        "costs": [(served.label, served.tok_per_s, served.attainment if target.slo else None) for target, served in priced],
+        "spent": [_spent(each.target, served, compared) for each in compared.answers for served in each.served],
         "tables": [table for table in found if table is not None and table.rows],
         "questions": [table for table in questions.questions(curves, compared) if table.rows],
         "json": json_text(artifact.plain(compared)),
+    }
+
+
+def _spent(target: Target, served: Served, compared: Comparison) -> dict[str, Any]:
+    """What a delivery takes, in words and as what the page's script makes it of."""
+    cost, energy = served.cost_per_million, served.energy
+    return {
+        "label": served.label,
+        "tok": served.tok_per_s.value,
+        "share": served.attainment if target.slo is not None else None,
+        "cost": names.money(cost.value if cost else None, compared),
+        "joules": quantity.significant(energy.per_token_j.value if energy else None),
+        "known": energy.known if energy else "",
+        "watts": energy.power_w if energy and energy.known == "measured" else None,
     }

@@ -151,6 +151,51 @@ def test_prices_reprice_every_table(two: Path, visit: Callable[..., Any]) -> Non
     assert cost.inner_text() == "–"
 
 
+def test_power_makes_energies(two: Path, visit: Callable[..., Any]) -> None:
+    page = visit(two).page
+    assert not page.locator("#tables .joules").first.is_visible()
+    page.locator("#power-A").fill("700")
+    cell = page.locator("td[data-joules-of='A']").first
+    assert cell.is_visible()
+    tok_per_s = float(cell.get_attribute("data-tok"))
+    assert float(cell.inner_text().split()[0]) == pytest.approx(700 * 2 / tok_per_s, rel=0.01)
+    assert "declared" in cell.inner_text()
+    own = page.locator("#judged tr").nth(0).locator(".joules")
+    assert float(own.inner_text().split()[0]) > 0
+    assert page.locator("#judged tr").nth(1).locator(".joules").inner_text() == "–"
+    page.locator("#power-A").fill("")
+    assert not cell.is_visible()
+
+
+def test_what_was_metered_is_used_until_a_power_is_filled_in(visit: Callable[..., Any], tmp_path: Path) -> None:
+    curve = pages.metered(pages.side("a"), 1500.0)
+    page = visit(pages.written(tmp_path, curve, pages.side("b", seed=1))).page
+    cell = page.locator("td[data-joules-of='A']").first
+    before = float(cell.inner_text().split()[0])
+    assert before == pytest.approx(1500 / float(cell.get_attribute("data-tok")), rel=0.01)
+    assert "measured" in cell.inner_text()
+    page.locator("#power-A").fill("1500")  # of each of two
+    assert float(cell.inner_text().split()[0]) == pytest.approx(2 * before, rel=0.01)
+    assert "declared" in cell.inner_text()
+
+
+def test_every_load_is_named_where_there_is_room(two: Path, visit: Callable[..., Any]) -> None:
+    page = visit(two).page
+    assert sorted(page.locator("#chart text.load").all_text_contents()) == sorted(["1", "2", "4", "8"] * 2)
+    boxes = [text.bounding_box() for text in page.locator("#chart text.load, #chart text.name, #chart text.end-label").all()]
+    for place, one in enumerate(boxes):
+        for other in boxes[place + 1 :]:
+            aside = one["x"] + one["width"] <= other["x"] + 2 or other["x"] + other["width"] <= one["x"] + 2
+            above = one["y"] + one["height"] <= other["y"] + 5 or other["y"] + other["height"] <= one["y"] + 5
+            assert aside or above
+
+
+def test_the_answer_comes_before_everything_else(two: Path, visit: Callable[..., Any]) -> None:
+    page = visit(two).page
+    assert page.locator("p.answer").bounding_box()["y"] < page.locator(".glance").bounding_box()["y"] < 500
+    assert page.locator(".glance").bounding_box()["y"] < page.locator("#chart").bounding_box()["y"]
+
+
 def test_throughput_is_of_systems_as_soon_as_one_count_is_unknown(two: Path, visit: Callable[..., Any]) -> None:
     page = visit(two).page
     assert "tok/s/accelerator" in page.locator("#chart text.title").all_text_contents()[1]

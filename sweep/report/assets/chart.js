@@ -2,6 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = { left: 62, right: 18, top: 18, bottom: 44 };
+const CROWDED = 60; // points, from which on marks are smaller
 const MARKS = ["circle", "square", "diamond", "triangle", "cross"];
 
 function shape(name, attributes, parent) {
@@ -16,6 +17,11 @@ function significant(value, digits = 3) {
   if (value === 0) return "0";
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { minimumFractionDigits: Math.min(places, 12), maximumFractionDigits: Math.min(places, 12) });
+}
+
+/** A load as it was asked for: `16`, `0.5`. */
+function levelText(level) {
+  return Number(level.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 }
 
 const LEADS = [[1, 1.5, 2, 3, 4, 5, 6, 8], [1, 2, 3, 5], [1, 2, 5], [1]];
@@ -59,6 +65,7 @@ function drawChart(svg, curves, options) {
   const y = scaleOf(ys, logY, height - MARGIN.bottom, MARGIN.top);
   drawAxes(svg, x, y, logX, logY, width, height, options);
   const clip = (value, scale) => Math.min(Math.max(value, logX || logY ? scale.low : 0), scale.high);
+  options = { ...options, crowded: every.length > CROWDED };
   const placed = [];
   const base = height - MARGIN.bottom;
   const ends = curves.flatMap((curve) => drawUnder(svg, curve, x, y, clip, options, base));
@@ -125,7 +132,7 @@ function drawPoint(group, curve, point, x, y, options) {
   const names = ["point", point.disqualified ? "hollow" : "", point.few ? "few" : ""].filter(Boolean).join(" ");
   const node = shape("g", { class: names, tabindex: -1, role: "img", transform: `translate(${u.toFixed(1)} ${v.toFixed(1)})` }, group);
   node.setAttribute("aria-label", options.describe(curve, point));
-  mark(MARKS[curve.place % MARKS.length], node);
+  mark(MARKS[curve.place % MARKS.length], options.crowded ? shape("g", { transform: "scale(.7)" }, node) : node);
   return { x: u, y: v, curve, point, node };
 }
 

@@ -1,7 +1,7 @@
 // Where texts go on the chart: off each other, off the marks, inside the frame, and over as little of the lines as can be.
 
 const LETTER = 6.4; // width of one at the size of a load, px
-const NAME_LETTER = 7.4;
+const NAME_LETTER = 8;
 const LINE_HEIGHT = 13;
 
 /** `marks` and `lines` are places in px; `place` finds room for a text among the spots wanted, best first, or null. */
@@ -58,7 +58,7 @@ function labelLoads(svg, placed, room) {
     const key = `${curve.label} ${point.level}`;
     if (told.has(key)) continue;
     told.add(key);
-    const text = significant(point.level, 4).replace(/\.0+$/, "");
+    const text = levelText(point.level);
     write(svg, room.place(spotsAround(x, y, LETTER * text.length)), text, `load side-${curve.place}`);
   }
 }

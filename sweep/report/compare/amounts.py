@@ -45,7 +45,12 @@ def farther(a: Ratio, b: Ratio) -> bool:
 
 def than(each: Range) -> str:
     """`20 % more than`, `17 to 24 % less than`, `2.10 to 3.05 times as much as`, `5 % less to 8 % more than`."""
-    return f"{_times(each)} as much as" if each.far else f"{change(each)} than"
+    return f"{alone(each)} {'as' if each.far else 'than'}"
+
+
+def alone(each: Range) -> str:
+    """`20 % more`, `2.10 times as much`."""
+    return f"{_times(each)} as much" if each.far else change(each)
 
 
 def change(each: Range) -> str:
@@ -71,10 +76,7 @@ def percent(ratio: float) -> float:
 
 def number(value: float) -> str:
     """Two digits and no more: `0.4`, `3.4`, `24`, `120`."""
-    if value == 0:
-        return "0"
-    places = max(0, 1 - math.floor(math.log10(value)))
-    return f"{value:,.{min(places, 1 if value >= 0.1 else 2)}f}"
+    return f"{value:.0f}" if value >= 9.95 or value == 0 else f"{value:.{1 if value >= 0.1 else 2}f}"
 
 
 def _times(each: Range) -> str:

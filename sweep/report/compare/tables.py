@@ -105,7 +105,7 @@ def loads(compared: Comparison) -> Table | None:
                     names.target(each.target, compared) if place == 0 else "",
                     served.label,
                     _level(served.measured_load),
-                    _level(served.load),
+                    _level(served.measured_load) if served.load == served.measured_load else quantity.significant(served.load),
                     _level(served.fails_at),
                     quantity.percent(served.attainment),
                 )
@@ -163,7 +163,7 @@ def p_value(value: float | None) -> str:
 
 
 def _level(value: float | None) -> str:
-    return MISSING if value is None else quantity.significant(value)
+    return MISSING if value is None else f"{value:,.6g}"
 
 
 def _extreme(place: tuple[float, float] | None) -> str:

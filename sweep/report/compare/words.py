@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Ratio, Served, Verdict
 from sweep.report import quantity, work
@@ -55,8 +56,17 @@ def _group(compared: Comparison, of: Measure, group: tuple[str, ...] | str, at: 
     return f"{called[group[0]]} is {_by_how_much(compared, of, group[0], where, at)}"
 
 
-def _by_how_much(compared: Comparison, of: Measure, label: str, where: str, at: Sequence[Answer]) -> str:
-    """`cheaper at …: a token costs 25 to 30 % less than at B (95 %: 23 to 32 %)`: against the closest rival at each target."""
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far a side is ahead of its closest rival, over some targets; `sure` spans the intervals."""
+
+    rivals: tuple[str, ...]
+    found: amounts.Range
+    sure: amounts.Range | None
+
+
+def margin(compared: Comparison, of: Measure, label: str, at: Sequence[Answer]) -> Margin | None:
+    """None where no rival gets to any of these targets."""
     rivals: dict[str, tuple[str, Ratio]] = {}
     for verdict in _of(compared, of, at):
         if winner(verdict) == label and verdict.ratio.value:
@@ -64,25 +74,36 @@ def _by_how_much(compared: Comparison, of: Measure, label: str, where: str, at: 
             if held is None or amounts.farther(held[1], ratio):
                 rivals[verdict.target] = (_other(verdict, label), ratio)
     ratios = [ratio for _, ratio in rivals.values()]
-    found, sure = amounts.values(ratios), amounts.intervals(ratios)
-    if found is None:
+    found = amounts.values(ratios)
+    names_of_rivals = tuple(dict.fromkeys(rival for rival, _ in rivals.values()))
+    return None if found is None else Margin(names_of_rivals, found, amounts.intervals(ratios))
+
+
+def _by_how_much(compared: Comparison, of: Measure, label: str, where: str, at: Sequence[Answer]) -> str:
+    """`cheaper at …: a token costs 25 to 30 % less than at B (95 %: 23 to 32 %)`."""
+    ahead = margin(compared, of, label, at)
+    if ahead is None:
         beaten = names.targets([side.label for side in compared.sides if side.label != label])
         return f"better at {where}: {beaten} {'does' if len(compared.sides) == 2 else 'do'} not get there"
-    others = list(dict.fromkeys(rival for rival, _ in rivals.values()))
-    rival = others[0] if len(others) == 1 else "the next"
-    interval = f" (95 %: {amounts.span(sure, found)})" if sure else ""
+    rival = ahead.rivals[0] if len(ahead.rivals) == 1 else "the next"
+    interval = f" (95 %: {amounts.span(ahead.sure, ahead.found)})" if ahead.sure else ""
     if of == "cost":
-        return f"cheaper at {where}: a {work.spelled(compared.rate_unit)} costs {amounts.than(found)} at {rival}{interval}"
+        return (
+            f"cheaper at {where}: a {work.spelled(compared.rate_unit)} costs {amounts.than(ahead.found)} at {rival}{interval}"
+        )
     per = " per accelerator" if compared.basis == "accelerator" else ""
-    return f"better at {where}: it delivers {amounts.than(found)} {rival}{per}{interval}"
+    return f"better at {where}: it delivers {amounts.than(ahead.found)} {rival}{per}{interval}"
 
 
 def _open(compared: Comparison, of: Measure, at: Sequence[Answer]) -> str:
     """Why it is not decided: too few requests, or between what the ratio lies."""
     scarce = [side.label for side in compared.sides if any(_standing(each, side.label) == "undecided" for each in at)]
-    if scarce:
+    if scarce and all(any(served.standing == "undecided" for served in each.served) for each in at):
         what = "it" if len(at) == 1 else "them"
         return f": too few requests to say whether {names.targets(scarce)} {'meets' if len(scarce) == 1 else 'meet'} {what}"
+    silent = [side.label for side in compared.sides if not side.runs]
+    if silent:
+        return f": no point of {names.targets(silent)} can be trusted"
     if len(compared.sides) > 2:
         return ""
     a, b = (side.label for side in compared.sides)
