@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,28 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from engines import llamacpp
+from engines.engine import CannotRun, Engine
 
 Sweep = Callable[..., "subprocess.CompletedProcess[str]"]
+EVERY_SERVER = pytest.mark.skipif("SWEEP_E2E_ALL" not in os.environ, reason="installs gigabytes: make e2e-all")
 COMMAND = [sys.executable, "-m", "sweep"]
 CLEAN = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")} | {"NO_COLOR": "1"}
 
 
+def started(running: AbstractContextManager[Engine]) -> Iterator[Engine]:
+    """The engine, or a skip that says why not."""
+    try:
+        engine = running.__enter__()
+    except CannotRun as reason:
+        pytest.skip(str(reason))
+    try:
+        yield engine
+    finally:
+        running.__exit__(None, None, None)
+
+
 @pytest.fixture(scope="session")
-def llama() -> Iterator[llamacpp.Engine]:
+def llama() -> Iterator[Engine]:
     with llamacpp.running() as engine:
         yield engine
 

