@@ -19,6 +19,7 @@ import numpy as np
 
 from bench.cells import FIGURES, PRESETS, Long, Ran, cell_of, errors, full, long_run, measured, plan_of, recipe
 from sweep.model import Profile
+from sweep.plan import lengths
 from sweep.plan.profile import load_profile
 from sweep.sim import virtual
 
@@ -35,7 +36,9 @@ FULL: dict[str, tuple[float, ...]] = dict.fromkeys(
     ("1k-1k", "8k-1k", "1k-8k", "1k-1k-ifx", "8k-1k-ifx", "1k-8k-ifx", "chat", "rag"), LEVELS
 )
 TRUTH_E2E = 20  # length of the long run
-TRUTH_REQUESTS = 20_000  # and its fewest requests where they differ
+TRUTH_REQUESTS = 10_000  # and its fewest requests where they differ
+TRUTH_TOKENS = 8e6  # what fits into memory and patience, but no less than `TRUTH_LEAST` latencies
+TRUTH_LEAST = 6
 FEWEST, MOST = 3, 40  # seeds
 SIGNIFICANT = 3.0  # standard errors beyond the goal
 QUIET = {"few", "imprecise"}
@@ -64,10 +67,10 @@ def compared(preset: str, name: str, level: float, most: int) -> str:
 
 def _truth(profile: Profile, source: virtual.Source, level: float, like: Ran) -> Long:
     e2e_s = like.point.metrics["e2e_s"]["mean"].value or 1.0
-    seconds = TRUTH_E2E * e2e_s
-    if profile.isl.sd is not None or profile.isl.range_ratio is not None:
-        seconds = max(seconds, TRUTH_REQUESTS / level * e2e_s)
-    return long_run(cell_of(plan_of(profile, level, 0), source, level), source, seconds)
+    varied = profile.isl.sd is not None or profile.isl.range_ratio is not None
+    wanted = max(TRUTH_E2E * level, TRUTH_REQUESTS if varied else 0)
+    requests = max(TRUTH_LEAST * level, min(wanted, TRUTH_TOKENS / lengths.expected(profile.osl)))
+    return long_run(cell_of(plan_of(profile, level, 0), source, level), source, requests / level * e2e_s)
 
 
 def _errors(ran: list[Ran], truth: Long) -> dict[str, tuple[float, float]]:

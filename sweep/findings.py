@@ -73,8 +73,13 @@ TABLE: dict[str, Kind] = {
         "give the sweep a larger --budget, or --effort rigorous",
     ),
     "queued-start": Kind(
+        "note",
+        "the endpoint queued while the slots opened: {mid_flight} of {slots} began in mid-flight, the others with full requests",
+        "at this load the endpoint is saturated; nothing to do",
+    ),
+    "full": Kind(
         "warning",
-        "the endpoint is full at this load: requests wait for others to end, {mid_flight} of {slots} slots began in mid-flight",
+        "the endpoint is full at this load: half of the requests waited {waited_s:.1f} s and more, larger prompts {alone_s:.1f} s at first",
         "its TTFT may still be on its way; ask for a --duration of ten latencies, or look at lower loads",
     ),
     "preempting": Kind(
@@ -164,6 +169,12 @@ TABLE: dict[str, Kind] = {
         "note",
         "answers come in chunks of varying size, {tokens:.1f} tokens on average, as with speculative decoding",
         "synthetic text changes the acceptance rate: compare only with curves of the same text",
+    ),
+    "shards-apart": Kind(
+        "warning",
+        "the shards of this cell were not surely under load at the same time",
+        "their rates add up only where all of them were: start them together, for the same --duration",
+        "; of one's window {share:.0%} lay within another's time under load",
     ),
     "out-of-range": Kind(
         "warning",

@@ -48,7 +48,7 @@ def findings(
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
-    noticed += saturation.findings(cohort, point)
+    noticed += saturation.findings(cell, records, cohort, point)
     return tuple(noticed)
 
 

@@ -8,7 +8,7 @@ wait for others to end instead: then the steady state is a queue, and the slots 
 from __future__ import annotations
 
 FEW = 4
-QUEUES = 10.0  # how many times the quickest time per prompt token is more than a few prompts waiting for each other
+QUEUES = 8.0  # how many times as long as the largest prompt by the quickest pace: more than a few waiting for each other
 STEP_TOKENS = 512  # a step of the endpoint takes about as long as so many prompt tokens
 SHORTEST_NS = 100_000_000  # a wait below this is no queue, whatever the prompt
 
@@ -23,6 +23,7 @@ class Opening:
         self._few = max(1, few)
         self._waiting: dict[int, tuple[int, int]] = {}  # request -> (sent ns, prompt tokens)
         self._quickest: float | None = None  # ns per prompt token
+        self._largest = 0  # prompt: a short one may wait behind it
 
     @property
     def waiting(self) -> list[int]:
@@ -30,27 +31,28 @@ class Opening:
         return list(self._waiting)
 
     def may_open(self, now_ns: int) -> int:
-        """How many slots to open now. A request that waits much longer than the quickest did shows a queue."""
-        if any(self._queued(now_ns - sent_ns, tokens) for sent_ns, tokens in self._waiting.values()):
+        """How many slots to open now. A request that waits much longer than the largest prompt takes shows a queue."""
+        if any(self._queued(now_ns - sent_ns) for sent_ns, _ in self._waiting.values()):
             self.mid_flight = False
         return min(self.left, self._few - len(self._waiting)) if self.mid_flight else self.left
 
     def opened(self, request: int, tokens: int, now_ns: int) -> None:
         """A slot opened with a prompt of so many tokens."""
         self.left -= 1
+        self._largest = max(self._largest, tokens)
         if self.mid_flight:
             self._waiting[request] = now_ns, tokens
 
     def answered(self, request: int, first_ns: int | None) -> None:
         """Its first token came; None: it ended without one, so that prompts like it are not to be sent again."""
         sent_ns, tokens = self._waiting.pop(request)
-        if first_ns is None or self._queued(first_ns - sent_ns, tokens):
+        if first_ns is None or self._queued(first_ns - sent_ns):
             self.mid_flight = False
         else:
             pace = (first_ns - sent_ns) / (tokens + STEP_TOKENS)
             self._quickest = pace if self._quickest is None else min(pace, self._quickest)
 
-    def _queued(self, waited_ns: int, tokens: int) -> bool:
+    def _queued(self, waited_ns: int) -> bool:
         if self._quickest is None or waited_ns < SHORTEST_NS:
             return False
-        return waited_ns > QUEUES * self._quickest * (tokens + STEP_TOKENS)
+        return waited_ns > QUEUES * self._quickest * (self._largest + STEP_TOKENS)

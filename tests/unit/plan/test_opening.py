@@ -63,3 +63,14 @@ def test_the_first_to_wait_is_never_a_queue_nor_is_a_tenth_of_a_second() -> None
     assert opening.may_open(S // 11) == FEW - 1
     assert opening.may_open(S) == 7 - 1
     assert not opening.mid_flight
+
+
+def test_a_short_prompt_behind_a_long_one_is_no_queue() -> None:
+    opening = Opening(8)
+    opening.opened(0, 8000, 0)
+    opening.answered(0, S)
+    opening.opened(1, 8000, S)
+    opening.opened(2, 16, S)
+    assert opening.may_open(3 * S) == FEW - 2
+    opening.answered(2, 3 * S)
+    assert opening.mid_flight
