@@ -21,12 +21,13 @@ def merge(
     """Merge curve files of one workload.
 
     Counts, histograms and joint tables add exactly. Each file is a repeat, and its points stay points of their own; with --shards they are parts of the same cells and
-    become one point each. Different workloads or systems are refused (exit code 4).
+    become one point each. Different workloads, systems or times of shards are refused (exit code 4). Records that lie beside all files are merged too, but those of
+    shards: each has a clock of its own.
 
         sweep merge monday tuesday --out both.curve.json
     """
     from sweep.cli import values
-    from sweep.curve import artifact
+    from sweep.curve import artifact, merge_records, parquet
     from sweep.curve import merge as merging
     from sweep.curve.files import write_atomically
     from sweep.errors import UsageError
@@ -37,6 +38,12 @@ def merge(
         raise UsageError("only one file to merge", "name two curve files or more")
     curves = [values.curve(file) for file in files]
     merged = (merging.merge_shards if shards else merging.merge_repeats)(curves, name=path.name.removesuffix(".curve.json"))
+    records = None if shards else merge_records.beside([Path() if file == "-" else values.curve_file(file) for file in files])
+    if records is not None:
+        found = merge_records.of_repeats(curves, records, merged)
+        parquet.write_records(parquet.beside(path), found, keep_chunks=all(len(part.chunk_ns) for part in records))
     write_atomically(path, artifact.to_json(merged))
     loads = len({point.load for point in merged.points})
-    print(f"{path}: {counted(len(merged.points), 'point')} at {counted(loads, 'load')}, from {len(files)} files")
+    print(
+        f"{path}: {counted(len(merged.points), 'point')} at {counted(loads, 'load')}, from {len(files)} files{', with their records' if records else ''}"
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.curve import artifact, consistent_curve
-from sweep.curve.parquet import read_records
+from sweep.curve.parquet import beside, read_records
 from sweep.curve.recompute import point_differences
 from sweep.errors import ArtifactError
 
@@ -38,11 +38,10 @@ def check(path: Path) -> Checked:
         return Checked((error.message,), (), ())
     verified = ["schema", "digest", "counts", "joint tables", "histograms", "SLOs", "frontiers", "facts"]
     problems = list(consistent_curve.problems(curve))
-    beside = path.with_name(path.name.removesuffix(".curve.json") + ".records.parquet")
-    if not beside.exists():
-        return Checked(tuple(problems), tuple(verified), (f"records (no {beside.name} beside the file)",))
+    if not (own := beside(path)).exists():
+        return Checked(tuple(problems), tuple(verified), (f"records (no {own.name} beside the file)",))
     try:
-        records = read_records(beside)
+        records = read_records(own)
     except ArtifactError as error:
         return Checked((*problems, error.message), tuple(verified), ())
     problems += [problem for point in curve.points for problem in point_differences(curve, point, records)]

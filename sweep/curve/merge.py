@@ -1,7 +1,7 @@
 """Several curves of one workload into one: repeats stay points of their own, shards of a cell become one point.
 
-Counts, histograms and joint tables add exactly. Different workloads, systems that are declared to differ, and one run given
-twice are refused.
+Counts, histograms and joint tables add exactly. Different workloads, systems that are declared to differ, one run given twice,
+and shards of different times are refused.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from sweep.curve.frontier import frontiers
 from sweep.curve.repeats import repeats
 from sweep.curve.setup import MISSING, Facts, scenario
 from sweep.curve.shards import add
-from sweep.curve.workload import differences
+from sweep.curve.simultaneous import least_cover
+from sweep.curve.workload import differences, says, shown
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, Finding, Point
 
+FULL_COVER, REFUSED_COVER = 0.95, 0.5  # of a shard's window by the others' load
 OF_THE_CURVE = {"partial", "one-vertex", "moved"}  # findings that are noticed anew
 
 
@@ -90,7 +92,22 @@ def _added(curves: Sequence[Curve]) -> tuple[Point, ...]:
     shards: defaultdict[tuple[int, int], list[Point]] = defaultdict(list)
     for point in (point for curve in curves for point in curve.points):
         shards[point.cell, point.repeat].append(point)
-    return tuple(add(parts) for _, parts in sorted(shards.items()))
+    return tuple(_as_one(parts) for _, parts in sorted(shards.items()))
+
+
+def _as_one(parts: Sequence[Point]) -> Point:
+    """Raises TrustError for shards that were not measured at the same time."""
+    cover, added = least_cover(parts), add(parts)
+    if cover is not None and cover < REFUSED_COVER:
+        raise TrustError(
+            f"the shards of {added.load.label} were not measured at the same time: "
+            f"of one's window {cover:.0%} lay within another's time under load",
+            "leave out --shards to merge them as repeats",
+        )
+    if cover is None or cover < FULL_COVER:
+        apart = Finding(code="shards-apart", data={"share": cover})
+        return msgspec.structs.replace(added, findings=(*added.findings, apart))
+    return added
 
 
 def _require_same_work(first: Curve, other: Curve) -> None:
@@ -98,9 +115,10 @@ def _require_same_work(first: Curve, other: Curve) -> None:
     if first.endpoint.model != other.endpoint.model:
         found["model"] = (first.endpoint.model, other.endpoint.model)
     if found:
-        said = "; ".join(f"{key}: {ours} and {theirs}" for key, (ours, theirs) in found.items())
+        said = [f"{key}: {says(key)} ({shown(ours)} and {shown(theirs)})" for key, (ours, theirs) in found.items()]
         raise TrustError(
-            f"{first.name} and {other.name} are different workloads: {said}", "`sweep compare` puts them side by side"
+            f"{first.name} and {other.name} are different workloads; {'; '.join(said)}",
+            "`sweep compare` puts them side by side",
         )
 
 
@@ -110,7 +128,9 @@ def _union(ours: Facts, theirs: Facts) -> Facts:
     for key, fact in theirs.items():
         mine = merged.get(key, MISSING)
         if mine.value is not None and fact.value is not None and mine.value != fact.value:
-            raise TrustError(f"{key} differs: {mine.value} and {fact.value}", "only runs of the same system merge")
+            raise TrustError(
+                f"{key} differs: {shown(mine.value)} and {shown(fact.value)}", "only runs of the same system merge"
+            )
         merged[key] = mine if mine.value is not None else fact
     return merged
 

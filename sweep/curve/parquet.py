@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 CHUNKS = ("chunk_ns", "chunk_tokens")
 
 
+def beside(curve_file: Path) -> Path:
+    """Where the records of a curve file lie, if they do."""
+    return curve_file.with_name(curve_file.name.removesuffix(".curve.json") + ".records.parquet")
+
+
 def write_records(path: Path, records: Records, *, keep_chunks: bool = False) -> None:
     """Writes the columns of `records.ORDER`, and `chunk_ns`, `chunk_tokens` when asked. Raises OutputError."""
     buffer = io.BytesIO()

@@ -46,6 +46,32 @@ def token_accounting(curve: Curve) -> str:
     return "counted" if sources <= OBSERVED_TOKENS else "mixed" if sources & OBSERVED_TOKENS else "+".join(sorted(sources))
 
 
+def says(key: str) -> str:
+    """What a difference means."""
+    if key.startswith("realised_"):
+        return f"mean {'prompt' if 'isl' in key else 'answer'} lengths differ by more than {LENGTH_TOLERANCE:.0%}"
+    return {
+        "isl": "prompts of different lengths were asked for",
+        "osl": "answers of different lengths were asked for",
+        "pairs": "lengths were drawn from different files",
+        "text": "the prompts' kind of text differs",
+        "declared_cache_share": "different shares of the prompts may come from a cache",
+        "load_kind": "load arrived in different ways",
+        "start": "cells were started in different ways",
+        "token_accounting": "tokens were counted in different ways",
+    }.get(key, f"{key.replace('_', ' ')} differs")
+
+
+def shown(value: object) -> str:
+    """One side's answer on one line, whatever a stranger's file says: a length without what it leaves open."""
+    if isinstance(value, dict):
+        value = ", ".join(f"{key} {shown(inner)}" for key, inner in value.items() if inner is not None)
+    elif isinstance(value, list | tuple):
+        value = ", ".join(map(shown, value))
+    text = f"{value:.6g}" if isinstance(value, float) else "nothing" if value is None else str(value)
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[:200])
+
+
 def _length_differences(a: Curve, b: Curve) -> dict[str, tuple[Any, Any]]:
     found: dict[str, tuple[Any, Any]] = {}
     for key, attribute in (("realised_isl_mean", "isl"), ("realised_osl_mean", "osl")):

@@ -23,6 +23,7 @@ class Window(Noun, frozen=True, kw_only=True):
     end_reason: str
     resolved: bool = True
     due: Literal["sent_ns", "planned_ns"] = "sent_ns"  # the column that places a request inside or outside
+    began_at: str | None = None  # on the wall clock, for those who measured elsewhere meanwhile
 
     @property
     def seconds(self) -> float:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sweep import records as rows
-from sweep.model import Cell, Health, Point
+from sweep.model import Cell, Health, Point, Window
 from sweep.plan import start
 from sweep.run.source import Source
 from sweep.run.spending import Purse
@@ -59,7 +61,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
         running.close()
     done = running.recounted(done)
     until_ns = decision.end_ns if decision is not None and decision.end_ns is not None else time.monotonic_ns()
-    placed = window.place(cell, done, until_ns)
+    placed = _dated(window.place(cell, done, until_ns), header.settings.virtual)
     done = window.with_phases(done, placed)
     reason = decision.reason if decision is not None else "the workers ended"
     seen = merged(health) if health else None
@@ -68,3 +70,11 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
         begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
     measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason, begun)
     return measured, done
+
+
+def _dated(placed: Window | None, virtual: bool) -> Window | None:
+    """With the moment when it began; in virtual time there is none."""
+    if placed is None or virtual:
+        return placed
+    moment = datetime.fromtimestamp(time.time() - (time.monotonic_ns() - placed.begin_ns) / 1e9, UTC)
+    return msgspec.structs.replace(placed, began_at=moment.isoformat(timespec="milliseconds"))

@@ -47,22 +47,7 @@ def _unfair(sides: Sides) -> list[Difference]:
     for (a, first), (b, second) in combinations(sides.items(), 2):
         for key, (ours, theirs) in workload.differences(first, second).items():
             found.setdefault(key, {}).update({a: ours, b: theirs})
-    return [Difference(key=key, values=values, unfair=True, says=_unfair_words(key)) for key, values in found.items()]
-
-
-def _unfair_words(key: str) -> str:
-    if key.startswith("realised_"):
-        return f"mean {'prompt' if 'isl' in key else 'answer'} lengths differ by more than {workload.LENGTH_TOLERANCE:.0%}"
-    return {
-        "isl": "prompts of different lengths were asked for",
-        "osl": "answers of different lengths were asked for",
-        "pairs": "lengths were drawn from different files",
-        "text": "the prompts' kind of text differs",
-        "declared_cache_share": "different shares of the prompts may come from a cache",
-        "load_kind": "load arrived in different ways",
-        "start": "cells were started in different ways",
-        "token_accounting": "tokens were counted in different ways",
-    }.get(key, f"{key.replace('_', ' ')} differs")
+    return [Difference(key=key, values=values, unfair=True, says=workload.says(key)) for key, values in found.items()]
 
 
 def _warnings(sides: Sides) -> list[Difference]:

@@ -30,6 +30,7 @@ from sweep.curve.compare.plane import Plane
 from sweep.curve.compare.sides import Given, basis, labels, paired, sides
 from sweep.curve.compare.versus import Pair, ratio_of
 from sweep.curve.cost import Price
+from sweep.curve.workload import shown
 from sweep.errors import TrustError
 from sweep.model import Curve, Slo
 
@@ -103,17 +104,12 @@ def refuse(found: Sequence[Difference]) -> None:
     unfair = [one for one in found if one.unfair]
     if unfair:
         said = [
-            f"{one.key}: {one.says} ({', '.join(f'{label} {_shown(v)}' for label, v in one.values.items())})" for one in unfair
+            f"{one.key}: {one.says} ({', '.join(f'{label} {shown(v)}' for label, v in one.values.items())})" for one in unfair
         ]
         raise TrustError(
             f"the comparison would be unfair; {'; '.join(said)}",
             "measure both with the same profile, or --force to see it anyway",
         )
-
-
-def _shown(value: object) -> str:
-    """On one line, whatever a stranger's file says."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value)[:200])
 
 
 def _offer(side: Side, on: Plane, target: Target) -> Offer:

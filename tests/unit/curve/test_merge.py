@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from curve_builder import ENDPOINT, PROFILE, curve, measured, plan, records
 
+from sweep import findings
+from sweep.cli import main
+from sweep.curve import artifact
+from sweep.curve.check import check
 from sweep.curve.consistent_curve import problems
 from sweep.curve.merge import merge_repeats, merge_shards
+from sweep.curve.parquet import beside, read_records, write_records
 from sweep.curve.shards import add
+from sweep.curve.simultaneous import least_cover
 from sweep.curve.stored import histogram_of, table_of
 from sweep.errors import TrustError, UsageError
 from sweep.measure import jointcode
-from sweep.model import Bound, Fact, Length, Slo
+from sweep.model import Bound, Fact, Length, Point, Slo, Window
 from sweep.records import concat
 
 FAST = Slo(name="fast", bounds=(Bound(metric="ttft", limit_s=0.3, quantile=0.9),))
@@ -106,11 +114,17 @@ OTHER_PROFILE = msgspec.structs.replace(PROFILE, osl=Length(mean=1024))
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (run("b", SHARDS[1], profile=OTHER_PROFILE), "osl: "),
-        (run("b", SHARDS[1], profile=msgspec.structs.replace(PROFILE, text="code")), "text: prose and code"),
-        (run("b", SHARDS[1], plan=plan(kind="poisson")), "load_kind: closed and poisson"),
+        (run("b", SHARDS[1], profile=OTHER_PROFILE), r"osl: .* \(mean 8192 and mean 1024\)"),
+        (
+            run("b", SHARDS[1], profile=msgspec.structs.replace(PROFILE, text="code")),
+            r"text: the prompts' kind of text differs \(prose and code\)",
+        ),
+        (run("b", SHARDS[1], plan=plan(kind="poisson")), r"load_kind: .* \(closed and poisson\)"),
         (run("b", msgspec.structs.replace(SHARDS[1], start="equilibrium")), "start: "),
-        (run("b", msgspec.structs.replace(SHARDS[1], token_sources={"chunks": 5})), "token_accounting: counted and chunks"),
+        (
+            run("b", msgspec.structs.replace(SHARDS[1], token_sources={"chunks": 5})),
+            r"token_accounting: .* \(counted and chunks\)",
+        ),
         (
             run("b", msgspec.structs.replace(SHARDS[1], osl=msgspec.structs.replace(SHARDS[1].osl, mean=30.0))),
             "realised_osl_mean: ",
@@ -135,6 +149,76 @@ def test_one_run_is_not_two(merge) -> None:
     """As shards it would be twice as fast as it was."""
     with pytest.raises(UsageError, match="given twice"):
         merge([run("a", SHARDS[0]), run("a", SHARDS[0])])
+
+
+def at(started_at: str, window_s: float, *, began_at: str | None = None, busy_s: float = 34.0) -> Point:
+    """A shard that came under load then, for 34 s; its window lasted so long."""
+    window = Window(begin_ns=10**9, end_ns=round((1 + window_s) * 1e9), begin_reason="", end_reason="", began_at=began_at)
+    return msgspec.structs.replace(SHARDS[0], started_at=f"2026-01-01T00:{started_at}Z", busy_s=busy_s, window=window)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cover"),
+    [
+        (at("00:00", 30), at("00:00", 30), 1.0),
+        (at("00:00", 30), at("00:17", 30), 0.5),
+        (at("00:00", 30), at("01:00", 30), 0.0),
+        (
+            at("00:00", 30, began_at="2026-01-01T00:00:02.500+00:00"),
+            at("00:02", 30, began_at="2026-01-01T00:00:05+00:00"),
+            29 / 30,
+        ),
+        (at("00:00", 10, began_at="2026-01-01T09:00:20+09:00"), at("00:10", 10, began_at="2026-01-01T00:00:15Z"), 1.0),
+        (at("00:00", 30, began_at="yesterday"), at("00:17", 30), 0.5),
+    ],
+)
+def test_windows_lie_within_the_others_load(first: Point, second: Point, cover: float) -> None:
+    assert least_cover([first, second]) == pytest.approx(cover)
+    assert least_cover([second, first]) == pytest.approx(cover)
+    assert least_cover([first, second, first]) == pytest.approx(cover)
+
+
+def test_shards_without_a_clock_prove_nothing() -> None:
+    silent = msgspec.structs.replace(SHARDS[0], busy_s=None)
+    assert least_cover([SHARDS[0], silent]) is None
+    assert least_cover([SHARDS[0], msgspec.structs.replace(SHARDS[0], started_at="?")]) is None
+    (point,) = merge_shards([run("a", SHARDS[0]), run("b", silent)]).points
+    assert [findings.says(each) for each in point.findings if each.code == "shards-apart"] == [
+        "the shards of this cell were not surely under load at the same time"
+    ]
+
+
+def test_shards_of_different_times_are_refused_or_say_so() -> None:
+    first = at("00:00", 30)
+    with pytest.raises(TrustError, match=r"c4 were not measured at the same time: .* 0% lay within") as caught:
+        merge_shards([run("a", first), run("b", at("01:00", 30))])
+    assert "--shards" in caught.value.hint
+    (point,) = merge_shards([run("a", first), run("b", at("00:10", 30))]).points
+    (apart,) = (each for each in point.findings if each.code == "shards-apart")
+    assert findings.says(apart).endswith("of one's window 71% lay within another's time under load")
+    assert not point.disqualified
+    (whole,) = merge_shards([run("a", first), run("b", at("00:01", 30))]).points
+    assert "shards-apart" not in {each.code for each in whole.findings}
+
+
+def test_records_of_repeats_are_found_under_their_new_numbers(tmp_path: Path) -> None:
+    """So that the merged file is recomputed from them as each was."""
+    runs = []
+    for name, seed in (("a", 1), ("b", 2)):
+        own = concat([records(cell=0, n=300, seed=seed), records(cell=1, n=300, seed=seed + 10)])
+        points = [measured(own.where(own["cell"] == cell), 2.0 * (cell + 1), slos=(FAST,), honest=True) for cell in (0, 1)]
+        path = artifact.save(msgspec.structs.replace(run(name, *points, slos=(FAST,)), name=name), tmp_path)
+        write_records(beside(path), own, keep_chunks=True)
+        runs.append(str(path))
+    out = tmp_path / "both.curve.json"
+    assert main.run(["merge", *runs, "--out", str(out)]) == 0
+    checked = check(out)
+    assert (checked.problems, checked.not_verifiable) == ((), ())
+    kept = read_records(beside(out))
+    assert sorted(set(zip(kept["cell"].tolist(), kept["repeat"].tolist(), strict=True))) == [(0, 0), (1, 0), (2, 1), (3, 1)]
+    beside(tmp_path / "b.curve.json").unlink()
+    assert main.run(["merge", *runs, "--out", str(tmp_path / "alone.curve.json")]) == 0
+    assert not beside(tmp_path / "alone.curve.json").exists()
 
 
 def test_a_partial_run_makes_the_whole_partial() -> None:
