@@ -96,8 +96,10 @@ class Watcher:
         self._done = done
         self._clock = clock
         self._pace = Pace(Expected(cells=1))
-        self._paces: dict[str, Pace] = {}
-        self._units: dict[str, str] = {}
+        self._others: list[Pace] = []
+        self._turn = ""
+        self._paces: dict[tuple[str, str], Pace] = {}  # by turn and profile
+        self._units: dict[tuple[str, str], str] = {}
         self._unit = "tok/s"
         self._began_s = 0.0
         self._said_s = 0.0
@@ -110,41 +112,57 @@ class Watcher:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
+    def turn(self, place: str) -> None:
+        self._turn = place
+
     def planned(self, plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
         for line in text.plan_lines(plan, endpoint, expected):
-            self._say(visible(line))
+            self._say(self._named(visible(line)))
         self._say("")
-        self._paces[plan.profile.name] = Pace(expected)
-        self._units[plan.profile.name] = endpoint.rate_unit
+        self._paces[self._turn, plan.profile.name] = Pace(expected)
+        self._units[self._turn, plan.profile.name] = endpoint.rate_unit
         return self._agree(plan, endpoint, expected)
 
     def cell_started(self, cell: Cell) -> None:
-        self._pace = self._paces.setdefault(cell.profile.name, Pace(Expected(cells=1)))
-        self._unit = self._units.get(cell.profile.name, "tok/s")
+        key = (self._turn, cell.profile.name)
+        self._pace = self._paces.setdefault(key, Pace(Expected(cells=1)))
+        self._others = [pace for (turn, name), pace in self._paces.items() if name == key[1] and turn != key[0]]
+        self._unit = self._units.get(key, "tok/s")
         self._began_s = self._said_s = self._clock()
         if self._console.is_terminal:
             self._start()
-            self._show(f"{_load(cell.load):<5} starting", None)
+            self._show(self._named(f"{_load(cell.load):<5} starting"), None)
 
     def live(self, cell: Cell, live: Live) -> None:
         now = self._clock()
-        left_s = self._pace.left_s(now - self._began_s, live.left_s)
+        line = self._named(live_line(cell, live, self._unit))
         if self._bar is not None:
-            self._show(live_line(cell, live, self._unit), left_s)
+            self._show(line, self._left_s(now - self._began_s, live.left_s))
         elif now - self._said_s >= LINE_EVERY_S:
             self._said_s = now
-            self._say(f"  {live_line(cell, live, self._unit)}")
+            self._say(f"  {line}")
 
     def cell_done(self, point: Point) -> None:
         took_s = self._clock() - self._began_s
         self._pace.cell_took(took_s)
-        self._say(cell_line(point, took_s, self._unit))
+        self._say(self._named(cell_line(point, took_s, self._unit)))
         if self._bar is not None:
-            self._show("", self._pace.left_s(0.0, None))
+            self._show("", self._left_s(0.0, None))
 
     def curve_done(self, curve: Curve, paths: dict[str, Path]) -> None:
         self._stop()
         self._done(curve, paths)
+
+    def _named(self, line: str) -> str:
+        return f"{self._turn}  {line}" if self._turn else line
+
+    def _left_s(self, in_cell_s: float, cell_left_s: float | None) -> float | None:
+        """Of all who take turns; None while it is not known of one."""
+        each = [
+            self._pace.left_s(in_cell_s, cell_left_s),
+            *(pace.left_s(0.0, None) for pace in self._others if pace.done < pace.cells),
+        ]
+        return None if None in each else sum(left for left in each if left is not None)
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -166,8 +184,10 @@ class Watcher:
     def _show(self, line: str, left_s: float | None) -> None:
         if self._bar is not None and self._task is not None:
             left = "" if left_s is None else f"{quantity.duration(left_s)} left"
-            total = max(self._pace.cells, self._pace.done + 1)
-            self._bar.update(self._task, description=line, left=left, completed=self._pace.done, total=total)
+            paces = (self._pace, *self._others)
+            done = sum(pace.done for pace in paces)
+            total = max(sum(pace.cells for pace in paces), done + 1)
+            self._bar.update(self._task, description=line, left=left, completed=done, total=total)
 
     def _stop(self) -> None:
         if self._bar is not None:

@@ -6,12 +6,11 @@ happens (Ctrl-C, a dead endpoint, a full disk) the cells already measured are on
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.errors import SweepError
 from sweep.model import Curve, Endpoint, Plan
 from sweep.plan import budget
 from sweep.run import dataset, spending
@@ -20,6 +19,7 @@ from sweep.run.curve import sweeping
 from sweep.run.publish import judge
 from sweep.run.settings import Prepared, Settings, manner, prepare
 from sweep.run.source import Source, opened
+from sweep.run.turns import in_turns
 from sweep.run.watch import Watch
 
 if TYPE_CHECKING:
@@ -44,42 +44,29 @@ def interleave(several: Sequence[Settings], watch: Watch) -> list[Curve]:
     prepared = [prepare(each) for each in several]
     with ExitStack() as stack:
         sources = [stack.enter_context(opened(each)) for each in several]
-        asked = [_agreed(each, ready, source, watch) for each, ready, source in zip(several, prepared, sources, strict=True)]
+        announce, asked = _announcing(several, watch), []
+        for place, (each, ready, source) in enumerate(zip(several, prepared, sources, strict=True)):
+            announce(place)
+            asked.append(_agreed(each, ready, source, watch))
         if not all(asked):
             return []
         curves: list[Curve] = []
         begun = [
-            [begin(each, ready, plan, endpoint, stack) for plan, endpoint in sweeps]
-            for each, ready, sweeps in zip(several, prepared, asked, strict=True)
+            [begin(each, ready, plan, endpoint, stack) for plan, endpoint in agreed]
+            for each, ready, agreed in zip(several, prepared, asked, strict=True)
         ]
         for journals in zip(*begun, strict=True):
             taking_turns = zip(journals, sources, several, strict=True)
-            curves += in_turns([sweeping(one, on, watch, recovery_s=each.recovery_s) for one, on, each in taking_turns])
+            sweeps = [sweeping(one, on, watch, recovery_s=each.recovery_s) for one, on, each in taking_turns]
+            curves += in_turns(sweeps, announce)
     judge(curves)
     return curves
 
 
-def in_turns(sweeps: Sequence[Generator[None, None, Curve]]) -> list[Curve]:
-    """One cell each, then one cell each in reverse order (ABBA), until all are complete.
-
-    When one is stopped, the others write what they have before that is raised.
-    """
-    left, curves, forwards = dict(enumerate(sweeps)), {}, True
-    try:
-        while left:
-            for place in sorted(left, reverse=not forwards):
-                try:
-                    next(left[place])
-                except StopIteration as complete:
-                    curves[place] = complete.value
-                    del left[place]
-            forwards = not forwards
-    except BaseException:
-        for sweep in left.values():
-            with suppress(SweepError, KeyboardInterrupt, StopIteration):
-                sweep.throw(KeyboardInterrupt())
-        raise
-    return [curves[place] for place in sorted(curves)]
+def _announcing(several: Sequence[Settings], watch: Watch) -> Callable[[int], None]:
+    """Tells the watch whose turn it is, where several take turns."""
+    places = [each.interleaved["place"] if each.interleaved else "" for each in several]
+    return lambda index: watch.turn(places[index]) if places[index] else None
 
 
 def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -> list[tuple[Plan, Endpoint]]:

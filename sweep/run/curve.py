@@ -53,6 +53,7 @@ def sweeping(
         stopped = _interrupted(journal)
     except SweepError as error:
         stopped = error
+        stopped.hint = error.hint or _resume(journal)
     try:
         curve, paths = publish(journal, found, stopped, resumed)
     except KeyboardInterrupt:
@@ -67,7 +68,11 @@ def sweeping(
 
 
 def _interrupted(journal: Journal) -> Interrupted:
-    return Interrupted(f"interrupted after {_count(journal)}", f"sweep resume {journal.folder.parent} goes on")
+    return Interrupted(f"interrupted after {_count(journal)}", _resume(journal))
+
+
+def _resume(journal: Journal) -> str:
+    return f"sweep resume {journal.folder.parent} goes on"
 
 
 def _unwritable(journal: Journal, error: OSError | OutputError) -> OutputError:

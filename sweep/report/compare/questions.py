@@ -38,5 +38,7 @@ def _row(key: str, by_label: Mapping[str, Fact], labelled: Mapping[str, Curve]) 
 def _answer(key: str, fact: Fact, curve: Curve) -> str:
     if fact.value is None:
         return UNSTATED
-    said = "; ".join(quantity.slo_title(slo) for slo in curve.slos) if key == "slos" and curve.slos else named(key, fact.value)[1]
+    said = (
+        "; ".join(quantity.slo_title(slo) for slo in curve.slos) if key == "slos" and curve.slos else named(key, fact.value)[1]
+    )
     return f"{said} (declared)" if fact.known == "declared" and key not in ASKED else said

@@ -11,19 +11,25 @@ import pytest
 from sweep.cli.main import run
 from sweep.cli.turns import taking_turns
 from sweep.curve import artifact
-from sweep.errors import EndpointError, UsageError
+from sweep.errors import EndpointError, Interrupted, UsageError
 from sweep.run import Settings, in_turns
 
 
-def cells(name: str, count: int, said: list[str], gone_at: int | None = None) -> Generator[None, None, Any]:
+def cells(name: str, count: int, said: list[str], ends: type[BaseException] | None = None) -> Generator[None, None, Any]:
+    """A sweep that, after its first cell, ends by `ends`; ended from outside it says how, and raises what can be resumed."""
     try:
         for place in range(count):
-            if place == gone_at:
-                raise EndpointError("gone")
+            if place == 1 and ends is not None:
+                raise EndpointError("gone", f"resume {name}") if ends is EndpointError else ends()
             said.append(f"{name}{place}")
             yield
-    except KeyboardInterrupt:
-        said.append(f"{name} partial")
+    except (KeyboardInterrupt, EndpointError) as stopped:
+        said.append(f"{name} ended by {type(stopped).__name__}")
+        raise (
+            Interrupted("interrupted", f"resume {name}")
+            if isinstance(stopped, KeyboardInterrupt)
+            else EndpointError(stopped.message, f"resume {name}")
+        ) from None
     return name
 
 
@@ -33,11 +39,26 @@ def test_cells_alternate_and_the_order_turns_every_round() -> None:
     assert said == ["a0", "b0", "b1", "a1", "a2", "b2", "a3"]
 
 
-def test_when_one_stops_the_others_keep_what_they_have() -> None:
+def test_when_one_endpoint_is_gone_the_others_write_what_they_have_and_all_can_be_resumed() -> None:
     said: list[str] = []
-    with pytest.raises(EndpointError):
-        in_turns([cells("a", 4, said), cells("b", 3, said, gone_at=1)])
-    assert said == ["a0", "b0", "a partial"]
+    with pytest.raises(EndpointError, match="gone") as caught:
+        in_turns([cells("a", 4, said), cells("b", 3, said, ends=EndpointError), cells("c", 3, said)])
+    assert said == ["a0", "b0", "c0", "c1", "b ended by EndpointError", "a ended by EndpointError", "c ended by EndpointError"]
+    assert caught.value.hint == "resume b; resume a; resume c"
+
+
+def test_ctrl_c_ends_all_of_them() -> None:
+    said: list[str] = []
+    with pytest.raises(Interrupted) as caught:
+        in_turns([cells("a", 4, said), cells("b", 3, said, ends=KeyboardInterrupt)])
+    assert said == ["a0", "b0", "b ended by KeyboardInterrupt", "a ended by KeyboardInterrupt"]
+    assert caught.value.hint == "resume b; resume a"
+
+
+def test_whose_turn_it_is_is_announced() -> None:
+    turns: list[int] = []
+    in_turns([cells("a", 2, []), cells("b", 2, [])], turns.append)
+    assert turns == [0, 1, 1, 0, 0, 1]
 
 
 def test_a_secret_goes_to_its_own_endpoint_only() -> None:

@@ -84,3 +84,19 @@ def test_a_bar_on_a_terminal() -> None:
     assert finished == [CURVE]
     assert "0/2" in out
     assert "c16       584 tok/s" in out
+
+
+def test_of_several_endpoints_each_line_says_whose_it_is() -> None:
+    console = Console(file=StringIO(), width=120, color_system=None)
+    with Watcher(console, lambda plan, endpoint, expected: True, lambda curve, paths: None, Clock()) as watch:
+        for place in "AB":
+            watch.turn(place)
+            watch.planned(CURVE.plan, CURVE.endpoint, Expected(cells=2, seconds=40.0))
+        for place in "ABBA":
+            watch.turn(place)
+            watch.cell_started(CELL)
+            watch.cell_done(sample_curves.point(16, 0))
+    assert isinstance(console.file, StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert [line[:6] for line in lines[-4:]] == ["A  c16", "B  c16", "B  c16", "A  c16"]
+    assert any(line.startswith("B  endpoint ") for line in lines)
