@@ -1,14 +1,14 @@
 """Latency-throughput curves of live AI-inference endpoints.
 
-The public API, lazily: importing `sweep` imports nothing heavy.
+The public API, lazily: importing `sweep` imports nothing heavy, not even `typing`.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from sweep.curve.compare.together import compare
     from sweep.curve.notebook import load
     from sweep.curve.regress import regress
@@ -45,6 +47,8 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'sweep' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME.get(name, "sweep.model")), name)
 
 

@@ -157,7 +157,3 @@ def main() -> None:
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup keeps its meaning
             signal.signal(number, signal.default_int_handler)  # whoever ends us gets what Ctrl-C gets: partial results, kept
     sys.exit(run())
-
-
-if __name__ == "__main__":
-    main()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 LOST = """
 import signal, sys, time, weakref
 from sweep.cli import main
@@ -24,3 +26,24 @@ except KeyboardInterrupt:
 
 def test_an_interrupt_that_python_drops_is_sent_again() -> None:
     assert subprocess.run([sys.executable, "-c", LOST], timeout=20).returncode == 130
+
+
+EARLY = """
+import signal, sys
+from sweep.__main__ import main
+
+class Moment:
+    def find_spec(self, name, path=None, target=None):
+        if name == MODULE:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Moment())
+sys.argv = ["sweep", "version"]
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["sweep.cli.main", "typer", "sweep.cli.run", "importlib.metadata"])
+def test_an_interrupt_while_it_starts_is_quiet(module: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", EARLY.replace("MODULE", repr(module))], capture_output=True, timeout=20)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"error: interrupted\n")
