@@ -45,7 +45,7 @@ def write(folder: Path, nights: int) -> int:
 def timed(folder: Path, *options: str) -> tuple[float, float, float]:
     """Seconds, seconds of processor time and MB of one run of the command."""
     begun = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "sweep.cli.main", "regress", str(folder), "--json", *options],
+    process = subprocess.Popen([sys.executable, "-m", "sweep", "regress", str(folder), "--json", *options],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
