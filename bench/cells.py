@@ -15,6 +15,7 @@ from sweep.model import Cell, Load, Outcome, Phase, Plan, Point, Profile, Slo, S
 from sweep.plan import lengths, scenario
 from sweep.plan.start import begun_mid_flight
 from sweep.records import Records
+from sweep.sim import running as underway
 from sweep.sim import virtual
 from sweep.sim.options import Options
 
@@ -136,7 +137,7 @@ def full(profile: Profile, load: Load, preset: str) -> bool:
     drawn = np.arange(20_000, dtype=np.int64)
     isl, osl = lengths.pairs(profile, 0, drawn)
     tokens = load.level * float(((isl + osl / 2) * osl).sum() / osl.sum())
-    memory = virtual.new_cluster(options).engines[0].max_tokens
+    memory = underway.new_cluster(options).engines[0].max_tokens
     return tokens > FULL_AT * memory or load.level > options.settings.max_sequences
 
 
@@ -147,9 +148,9 @@ def _limited(cell: Cell, seconds: float) -> Cell:
 
 def _driven(cell: Cell, source: virtual.Source, reports: int) -> tuple[Records, Window | None, str]:
     """(records with their phases, window, why it ended)."""
-    done, decision, last_ns = records.EMPTY, None, virtual.BASE_NS
+    done, decision, last_ns = records.EMPTY, None, underway.BASE_NS
     parts: list[Records] = []
-    with patch.object(virtual, "REPORT_SHARE", reports):
+    with patch.object(underway, "REPORT_SHARE", reports):
         running = source.measure(cell)
         for batch in running:
             parts.append(batch.done)

@@ -23,8 +23,8 @@ from sweep.load.fleet import Fleet
 from sweep.load.running import Running as RealRunning
 from sweep.model import Cell, Length, Limits, Load, Profile
 from sweep.records import concat
+from sweep.sim.running import Running as VirtualRunning
 from sweep.sim.server import start
-from sweep.sim.virtual import Running as VirtualRunning
 from sweep.sim.virtual import Source
 
 SLOTS = (1, 16, 64, 256)

@@ -12,22 +12,18 @@ that no request exceeds `max_tokens`.
 from __future__ import annotations
 
 import math
-from array import array
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from sweep.sim.agenda import Agenda
 from sweep.sim.blocks import Blocks, blocks_of
-from sweep.sim.chance import normal, uniforms
+from sweep.sim.chance import normal
+from sweep.sim.decodes import Decodes
 from sweep.sim.device import BLOCK_TOKENS, Device, kv_blocks, step_seconds
-from sweep.sim.sequence import NONE, Ints, Sequence, joined
+from sweep.sim.sequence import Ints, Sequence, joined
 
 BUDGET_TOKENS = 8192
 MAX_SEQUENCES = 512
-HISTORY_STEPS = 1 << 16  # so often it is looked which step ends are still needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +66,12 @@ class Engine:
         self.waiting: deque[Sequence] = deque()
         self.running: dict[int, Sequence] = {}  # in order of admission
         self.prefilling: dict[int, Sequence] = {}
-        self.decoding = 0
         self.preemptions = 0
         self.step: Step | None = None
         self._seconds = step_seconds(device)
-        self._agenda = Agenda()
-        self._index = 0
-        self._context = 0  # Σ tokens in KV memory of the decoding sequences
-        self._counted = 0  # decode blocks are taken for steps before this one
+        self._decodes = Decodes(self.settings.draft_tokens, self.settings.acceptance, self.settings.seed)
         self._chunks: list[tuple[Sequence, int]] = []
         self._given_up: list[Sequence] = []
-        self._ends = array("q")
-        self._ends_base = 0
 
     # --- the caller's side -------------------------------------------------------------------------------------
 
@@ -89,6 +79,10 @@ class Engine:
     def max_tokens(self) -> int:
         """The longest prompt + answer that fits alone."""
         return (self.pool.capacity - 1) * BLOCK_TOKENS
+
+    @property
+    def decoding(self) -> int:
+        return self._decodes.count
 
     @property
     def end_ns(self) -> int | None:
@@ -107,22 +101,23 @@ class Engine:
             self._continue_prefills()
         if self.waiting and not preempted:
             self._admit(now_ns)
-        tokens, pairs, sequences = self.decoding * self._width, 0.0, self.decoding
+        decodes = self._decodes
+        tokens, pairs, sequences = decodes.count * decodes.width, 0.0, decodes.count
         for sequence, n in self._chunks:
             tokens += n
             pairs += n * (sequence.computed + n / 2)
             sequences += 1
         if not sequences:
-            self._counted = self._index
+            decodes.idle()
             return None
-        seconds = self._seconds(tokens, sequences, self._context, pairs)
-        if self.settings.draft_tokens and self.decoding:
+        seconds = self._seconds(tokens, sequences, decodes.context, pairs)
+        if self.settings.draft_tokens and decodes.count:
             seconds += self.settings.draft_s
         if self.settings.noise:
             sigma = self.settings.noise
-            seconds *= math.exp(sigma * normal(self.settings.seed, self._index) - sigma * sigma / 2)
+            seconds *= math.exp(sigma * normal(self.settings.seed, decodes.step) - sigma * sigma / 2)
         end_ns = now_ns + max(1, round(seconds * self.settings.time_scale * 1e9))
-        self.step = Step(self._index, now_ns, end_ns, tokens, sequences)
+        self.step = Step(decodes.step, now_ns, end_ns, tokens, sequences)
         return self.step
 
     def finish(self) -> Step:
@@ -130,25 +125,23 @@ class Engine:
         step = self.step
         assert step is not None
         self.step = None
-        self._ends.append(step.end_ns)
-        self._context += self._agenda.tokens(step.index)
-        for sequence in self._agenda.endings.pop(step.index, ()):
+        for sequence in self._decodes.ended(step.end_ns):
             self._leave(sequence)
             step.finished.append(sequence)
-        self._index += 1
+        self._decodes.advance()
         for sequence, n in self._chunks:
             self._compute(sequence, n, step)
         self._chunks = []
         while self._given_up:
             self._drop(self._given_up.pop())
-        self._forget()
+        self._decodes.forget(self.running.values())
         return step
 
     def progress(self, sequence: Sequence) -> tuple[Ints, Ints]:
         """(times ns, tokens) of all it emitted so far."""
         times, tokens = list(sequence.times_ns), list(sequence.tokens)
         if sequence.decoding:
-            run_times, run_tokens = self._run_so_far(sequence)
+            run_times, run_tokens = self._decodes.run_so_far(sequence)
             times.append(run_times)
             tokens.append(run_tokens)
         return joined(times), joined(tokens)
@@ -174,20 +167,21 @@ class Engine:
     # --- scheduling --------------------------------------------------------------------------------------------
 
     @property
-    def _width(self) -> int:
-        return self.settings.draft_tokens + 1
+    def _budget(self) -> int:
+        """New tokens that the decodes leave room for in a step."""
+        return self.settings.budget_tokens - self._decodes.count * self._decodes.width
 
     def _grant_decodes(self) -> bool:
         preempted = False
-        while (needed := self._agenda.blocks(self._index)) > self.pool.free:
+        while (needed := self._decodes.needed()) > self.pool.free:
             self._preempt_youngest()
             preempted = True
         self.pool.take(needed)
-        self._counted = self._index + 1
+        self._decodes.granted()
         return preempted
 
     def _continue_prefills(self) -> None:
-        budget = self.settings.budget_tokens - self.decoding * self._width
+        budget = self._budget
         for sequence in self.prefilling.values():
             n = min(sequence.target - sequence.computed, budget)
             if n <= 0:
@@ -197,7 +191,7 @@ class Engine:
 
     def _admit(self, now_ns: int) -> None:
         """Take waiting sequences in. The blocks of all that is to be computed are granted at once."""
-        budget = self.settings.budget_tokens - self.decoding * self._width - sum(n for _, n in self._chunks)
+        budget = self._budget - sum(n for _, n in self._chunks)
         while self.waiting and budget > 0 and len(self.running) < self.settings.max_sequences:
             sequence = self.waiting[0]
             hits = sequence.chain[: self.pool.hits(sequence.chain)]
@@ -239,42 +233,11 @@ class Engine:
         if sequence.computed < sequence.target:
             return
         del self.prefilling[sequence.request]
-        self._decode(sequence, step.index)
+        self._decodes.begin(sequence, step.index)
         step.firsts.append(sequence)
         if self.hands_off or not len(sequence.sizes) - 1:
             self._leave(sequence)
             (step.finished if sequence.emitted == sequence.osl else step.handed).append(sequence)
-
-    def _decode(self, sequence: Sequence, step: int) -> None:
-        """From here on the sequence's emissions are known: put them on the agenda."""
-        left = sequence.osl - sequence.emitted - 1
-        sizes = np.concatenate([[1], self._sizes(sequence, left)]).astype(np.int64)
-        sequence.run_step = step
-        sequence.sizes = sizes
-        sequence.context = sequence.target - 1 + np.cumsum(sizes)
-        ahead = -(-(sequence.context + self._width) // BLOCK_TOKENS)
-        sequence.granted = np.maximum(np.concatenate([[sequence.blocks], ahead[:-1]]), sequence.blocks)
-        self._agenda.add(step, step, sizes, np.diff(sequence.granted, prepend=sequence.blocks))
-        self._agenda.endings.setdefault(sequence.last_step, []).append(sequence)
-        self.decoding += 1
-        self._context += sequence.target
-
-    def _sizes(self, sequence: Sequence, left: int) -> Ints:
-        """Tokens per decode step: one, and with speculation the drafts accepted before the first refusal."""
-        drafts = self.settings.draft_tokens
-        if not drafts or not left:
-            return np.ones(left, np.int64)
-        first = sequence.osl - left
-        kept = (uniforms(self.settings.seed, sequence.request, first=first, count=left) < self.settings.acceptance).tolist()
-        sizes = []
-        at = 0
-        while at < left:
-            size = 1
-            while size <= drafts and at + size < left and kept[at + size]:
-                size += 1
-            sizes.append(size)
-            at += size
-        return np.array(sizes, np.int64)
 
     def _leave(self, sequence: Sequence) -> None:
         """Take the sequence off the engine and give its blocks back."""
@@ -282,47 +245,14 @@ class Engine:
         if self.prefilling.pop(sequence.request, None):
             self._chunks = [chunk for chunk in self._chunks if chunk[0] is not sequence]
         elif sequence.decoding:
-            self._end_run(sequence)
+            self._decodes.end(sequence)
         self.pool.give(sequence.blocks - len(sequence.shared))
         self.pool.release(sequence.shared)
         sequence.shared = []
         sequence.blocks = sequence.computed = 0
-
-    def _end_run(self, sequence: Sequence) -> None:
-        """Record what the run emitted in steps that ended, and take the rest off the agenda."""
-        times, tokens = self._run_so_far(sequence)
-        steps = len(tokens)
-        sequence.times_ns.append(times)
-        sequence.tokens.append(tokens)
-        taken = min(self._counted - sequence.run_step, len(sequence.sizes))
-        sequence.blocks = int(sequence.granted[taken - 1])
-        if steps < len(sequence.sizes):
-            self._agenda.endings[sequence.last_step].remove(sequence)
-            diffs = np.diff(sequence.granted, prepend=sequence.granted[0])
-            at = sequence.run_step + steps
-            self._agenda.add(self._index, at, sequence.sizes[steps:], diffs[steps:], sign=-1)
-        self.decoding -= 1
-        self._context -= int(sequence.context[steps - 1]) if steps else sequence.target
-        sequence.run_step = -1
-        sequence.emitted += int(tokens.sum())
-        sequence.sizes = sequence.context = sequence.granted = NONE
 
     def _drop(self, sequence: Sequence) -> None:
         if sequence.request in self.running:
             self._leave(sequence)
         elif sequence in self.waiting:
             self.waiting.remove(sequence)
-
-    def _run_so_far(self, sequence: Sequence) -> tuple[Ints, Ints]:
-        first = sequence.run_step - self._ends_base
-        times = np.frombuffer(self._ends[first : first + len(sequence.sizes)], np.int64)
-        return times, sequence.sizes[: len(times)]
-
-    def _forget(self) -> None:
-        """Drop step ends that no run can ask for any more."""
-        if self._index % HISTORY_STEPS:
-            return
-        oldest = min((s.run_step for s in self.running.values() if s.decoding), default=self._index)
-        gone = oldest - self._ends_base
-        self._ends = self._ends[gone:]
-        self._ends_base = oldest

@@ -94,7 +94,7 @@ def test_time_scale_stretches_every_step():
 
 
 def test_history_is_forgotten_but_not_what_is_still_needed(monkeypatch):
-    monkeypatch.setattr("sweep.sim.engine.HISTORY_STEPS", 64)
+    monkeypatch.setattr("sweep.sim.decodes.HISTORY_STEPS", 64)
     engine = Engine(DEVICE)
     long, shorts = Sequence(0, 10, 2000, 0), [Sequence(n, 10, 5, 20 * n * MS) for n in range(1, 30)]
     steps = played(engine, long, *shorts)

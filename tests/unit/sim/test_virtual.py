@@ -7,7 +7,8 @@ from sweep.errors import UsageError
 from sweep.model import Cell, Length, Limits, Load, Profile
 from sweep.plan.start import begun_mid_flight
 from sweep.records import Records, concat
-from sweep.sim.virtual import REPORT_NS, Running, Source
+from sweep.sim.running import REPORT_NS, Running
+from sweep.sim.virtual import Source
 
 PRESET = "synthetic-8b-bf16"
 S = 1_000_000_000
