@@ -29,6 +29,7 @@ from sweep.errors import Interrupted, SweepError, UsageError
 
 OUTPUT_LOST = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 AGAIN_S = 0.05
+LONGEST_ERROR = 1000  # characters
 PANELS = ("Measure", "Read", "Judge", "Set up")
 
 
@@ -89,6 +90,8 @@ def run(args: list[str] | None = None) -> int:
 
 def _command(args: list[str] | None) -> int:
     try:
+        if "" in (sys.argv[1:] if args is None else args):
+            raise UsageError("an argument is empty", "is a variable of your shell not set?")
         code = get_command(application()).main(args, prog_name="sweep", standalone_mode=False)
     except SweepError as error:
         return _fail(error.message, error.hint, error.exit_code)
@@ -124,10 +127,14 @@ def _output_lost(error: OSError, code: int) -> int:
 def _fail(message: str, hint: str | None, code: int) -> int:
     from sweep.report.foreign import visible
 
-    print(f"error: {visible(message)}", file=sys.stderr)
+    print(f"error: {_short(visible(message))}", file=sys.stderr)
     if hint:
         print(f"hint: {visible(hint)}", file=sys.stderr)
     return code
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
 
 
 def _one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from sweep.cli import options
+from sweep.cli import options, values
 from sweep.cli.options import DECLARE, ENDPOINT, HOW, JUDGE, LOAD, OUTPUT, WORKLOAD, Texts
 from sweep.cli.values import auto_or, count, one_of, seconds, whole
 
@@ -40,15 +40,15 @@ def run(
     grid: Annotated[str | None, LOAD("--grid 1,2,4", _GRID)] = None,
     rate: Annotated[str | None, LOAD("--rate 0.5,1,2", "arrivals a second instead of concurrencies (open loop)")] = None,
     arrivals: Annotated[
-        Arrivals, LOAD.rare("--arrivals KIND", "with --rate: poisson or constant [poisson]", one_of(*get_args(Arrivals)))
-    ] = "poisson",
+        Arrivals | None, LOAD.rare("--arrivals KIND", "with --rate: poisson or constant [poisson]", one_of(*get_args(Arrivals)))
+    ] = None,
     max_concurrency: Annotated[
-        int | None, LOAD.rare("--max-concurrency N", "doubling ends here at the latest [512]", whole(1))
+        int | None, LOAD.rare("--max-concurrency N", "doubling ends here at the latest [512]", whole(1, 65_535))
     ] = None,
     duration: Annotated[
         float | None, LOAD("--duration 30s", "measured window of a cell [long enough, at least 20s]", seconds)
     ] = None,
-    requests: Annotated[int | None, LOAD("--requests N", "requests measured in a cell, at least", whole(1))] = None,
+    requests: Annotated[int | None, LOAD("--requests N", "requests measured in a cell, at least", whole(1, 10_000_000))] = None,
     effort: Annotated[
         Effort,
         LOAD("--effort HOW", "intervals: quick, standard or rigorous [standard]", one_of(*get_args(Effort))),
@@ -65,7 +65,7 @@ def run(
     set_: options.Set = None,
     calibration: Annotated[Path | None, DECLARE.rare("--calibration FILE", _CALIBRATION)] = None,
     out: Annotated[Path, OUTPUT("--out DIR", "parent folder [reports]")] = Path("reports"),
-    name: Annotated[str | None, OUTPUT("--name NAME", "name of folder and files [MODEL-PROFILE-TIME]")] = None,
+    name: Annotated[str | None, OUTPUT("--name NAME", "name of folder and files [MODEL-PROFILE-TIME]", values.name)] = None,
     json: options.Json = False,
     junit: options.Junit = None,
     summary: options.Summary = None,
@@ -90,9 +90,15 @@ def run(
     from sweep.cli.screen import watching
     from sweep.cli.turns import one, taking_turns
     from sweep.cli.values import require_endpoint
+    from sweep.curve.folder import require_writable
     from sweep.run import Settings
     from sweep.run import interleave as measure
 
+    values.belongs("--arrivals", arrivals is not None, "--rate", rate is not None)
+    values.belongs("--junit", junit is not None, "--gate", gate is not None)
+    values.belongs("--summary", summary is not None, "--gate", gate is not None)
+    if gate and not dry_run:
+        require_writable(gate, "--gate")
     settings = Settings(
         endpoint=require_endpoint(one(endpoint, interleave)),
         profiles=tuple(profile or ("1k-1k",)),
@@ -101,7 +107,7 @@ def run(
         slos=tuple(slo or ()),
         grid=grid,
         rate=rate,
-        kind=arrivals if rate else "closed",
+        kind=(arrivals or "poisson") if rate else "closed",
         duration_s=duration,
         requests=requests,
         start="cold" if cold_start else None,

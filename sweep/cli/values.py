@@ -20,8 +20,9 @@ Value = TypeVar("Value")
 Reader = Callable[[str, str], Any]  # (text, flag) -> what the command is given; raises UsageError
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
-LONGEST_S = 30 * 86_400.0
+SHORTEST_S, LONGEST_S = 1e-3, 30 * 86_400.0
 _HELP = "--help says what it means"
+MOST_ACCELERATORS = 1_000_000
 MOST = 2**53  # from there on JSON readers round
 
 
@@ -69,10 +70,8 @@ def seconds(text: str, flag: str) -> float:
     """`30s`, `5m`, `1h`, `1.5min`. A number without a unit is refused: seconds and minutes are both plausible."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)", text.strip().lower(), re.ASCII)
     value = float(found[1]) * SECONDS[found[2]] if found else 0.0
-    if not 0 < value <= LONGEST_S:
-        raise UsageError(
-            f"{flag}: expected a time above zero, at most 720h, got {text!r}", "write it with its unit: 30s, 5m, 1h"
-        )
+    if not SHORTEST_S <= value <= LONGEST_S:
+        raise UsageError(f"{flag}: expected a time from 1ms to 720h, got {text!r}", "write it with its unit: 30s, 5m, 1h")
     return value
 
 
@@ -96,6 +95,19 @@ def _float(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+def name(text: str, flag: str) -> str:
+    """The name of a folder and its files: what is no letter, digit, dot or dash becomes a dash, and something must be left."""
+    if not re.search(r"[A-Za-z0-9]", text):
+        raise UsageError(f"{flag}: expected letters or digits, got {text!r}", "it names a folder and files")
+    return text
+
+
+def belongs(flag: str, given: bool, other: str, there: bool) -> None:
+    """Raises UsageError for an option that says nothing without another one."""
+    if given and not there:
+        raise UsageError(f"{flag} says nothing without {other}", f"add {other}, or leave {flag} out")
 
 
 def curve(text: str) -> Curve:
@@ -187,8 +199,10 @@ def powers(texts: Iterable[str], flag: str) -> dict[str, float]:
 
 
 def _whole(value: float, flag: str) -> int:
-    if value != int(value):
-        raise UsageError(f"{flag}: expected a whole number, got {value:g}", f"for instance {flag} A=8")
+    if value != int(value) or value > MOST_ACCELERATORS:
+        raise UsageError(
+            f"{flag}: expected a whole number up to {MOST_ACCELERATORS:,}, got {value:g}", f"for instance {flag} A=8"
+        )
     return int(value)
 
 

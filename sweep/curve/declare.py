@@ -78,7 +78,7 @@ def _checked(section: str, key: str, value: Any) -> Any:
         raise UsageError(f"$.{section}.{key}: unknown fact", f"known in {section}: {', '.join(DECLARABLE[section])}")
     path = f"$.{section}.{key}"
     if key in NUMBERS:
-        return _number(path, value)
+        return _count(path, value) if key == "accelerator_count" else _number(path, value)
     if key == "accelerators":
         return accelerators(value) if isinstance(value, str) else _accelerator_list(path, value)
     return _plain(path, value)
@@ -89,6 +89,13 @@ def _number(path: str, value: Any) -> float | int:
     if not number or not 0 <= value <= MAX_NUMBER:
         raise UsageError(f"{path}: expected a number from 0 to {MAX_NUMBER:g}, got {_short(value)}", "write it without a unit")
     return value  # type: ignore[no-any-return]
+
+
+def _count(path: str, value: Any) -> int:
+    count = _number(path, value)
+    if count < 1 or count != int(count):
+        raise UsageError(f"{path}: expected a whole number from 1, got {_short(value)}", "leave it out where it is not known")
+    return int(count)
 
 
 def _short(value: Any) -> str:

@@ -7,11 +7,17 @@ from pathlib import Path
 
 from sweep.errors import OutputError, UsageError
 
+MAX_TEXT_BYTES = 16 << 20  # far more than a description or a self-test holds
+
 
 def read_text(path: Path) -> str:
-    """Raises UsageError for a file that is not there, may not be read, or is not text."""
+    """Raises UsageError for a file that is not there, may not be read, is endless, or is not text."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            raw = file.read(MAX_TEXT_BYTES + 1)
+        if len(raw) > MAX_TEXT_BYTES:
+            raise UsageError(f"{path}: too big", "name a readable file")
+        return raw.decode("utf-8")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", "name a readable file") from None
     except UnicodeDecodeError:

@@ -19,7 +19,7 @@ def slug(text: str) -> str:
     return re.sub(r"-{2,}", "-", re.sub(r"[^A-Za-z0-9._]", "-", text)).strip("-.")[:MAX_NAME] or "sweep"
 
 
-def require_writable(parent: Path) -> None:
+def require_writable(parent: Path, flag: str = "--out") -> None:
     """Makes `parent` where it is missing. Raises OutputError when no file can be written there, or not enough of them."""
     probe = parent / f".writable-{os.getpid()}"
     try:
@@ -27,13 +27,13 @@ def require_writable(parent: Path) -> None:
         probe.write_bytes(b"\0" * 4096)
         disk = shutil.disk_usage(parent)
     except OSError as error:
-        raise OutputError(f"{parent}: {error.strerror or error}", "choose a folder that can be written with --out") from None
+        raise OutputError(f"{parent}: {error.strerror or error}", f"choose a folder that can be written with {flag}") from None
     finally:
         with contextlib.suppress(OSError):
             probe.unlink()
     if disk.total > 0 and disk.free < LEAST_FREE_BYTES:
         raise OutputError(
-            f"{parent}: only {disk.free / 1e6:.1f} MB are free", "free some space or choose another folder with --out"
+            f"{parent}: only {disk.free / 1e6:.1f} MB are free", f"free some space or choose another folder with {flag}"
         )
 
 

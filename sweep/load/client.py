@@ -90,7 +90,7 @@ def _split(url: str) -> SplitResult:
     hint = "for example http://localhost:8000 or https://host/v1"
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        _ = parts.port
+        _ = parts.port, _host(parts)
     except ValueError:
         raise UsageError("the endpoint is not a URL", hint) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -100,8 +100,14 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
+def _host(parts: SplitResult) -> str:
+    """In ASCII, as DNS knows it. Raises UnicodeError, which is a ValueError."""
+    host = parts.hostname or ""
+    return host if host.isascii() else host.encode("idna").decode("ascii")
+
+
 def _base(parts: SplitResult) -> str:
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else _host(parts)
     path = parts.path.rstrip("/")
     for known in sorted((dialect.get(name).PATH for name in dialect.names()), key=len, reverse=True):
         path = path.removesuffix(known)

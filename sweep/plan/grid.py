@@ -7,6 +7,7 @@ import math
 from sweep.errors import UsageError
 
 MOST_SLOTS = 65_535  # ports one client address has towards one endpoint
+SLOWEST_PER_S, FASTEST_PER_S = 1e-4, 1e6  # one arrival in three hours; more than any client sends
 _HINT = {True: "concurrencies as in --grid 1,2,4,8", False: "requests per second as in --rate 0.5,1,2"}
 
 
@@ -19,7 +20,9 @@ def parse_grid(text: str, whole: bool = True) -> tuple[float, ...]:
     for part in text.split(","):
         level = _level(part.strip(), text, whole)
         if level in levels:
-            raise UsageError(f"grid {text!r}: {level:g} appears twice", "use --repeat to measure a level more than once")
+            raise UsageError(
+                f"{_named(text, whole)}: {level:g} appears twice", "use --repeat to measure a level more than once"
+            )
         levels.append(level)
     return tuple(levels)
 
@@ -36,11 +39,19 @@ def _level(part: str, text: str, whole: bool) -> float:
         level = float(part)
     except ValueError:
         what = f"{part!r} is not a number" if part else "a level is missing"
-        raise UsageError(f"grid {text!r}: {what}", _HINT[whole]) from None
+        raise UsageError(f"{_named(text, whole)}: {what}", _HINT[whole]) from None
     if not math.isfinite(level) or level <= 0:
-        raise UsageError(f"grid {text!r}: {part} is not a load; levels are above 0", _HINT[whole])
+        raise UsageError(f"{_named(text, whole)}: {part} is not a load; levels are above 0", _HINT[whole])
+    if not whole and not SLOWEST_PER_S <= level <= FASTEST_PER_S:
+        allowed = f"{SLOWEST_PER_S:g} to {FASTEST_PER_S:g} a second"
+        raise UsageError(f"{_named(text, whole)}: {part} is out of range, {allowed}", _HINT[whole])
     if whole and level != int(level):
-        raise UsageError(f"grid {text!r}: {part} is not a whole number of requests in flight", _HINT[whole])
+        raise UsageError(f"{_named(text, whole)}: {part} is not a whole number of requests in flight", _HINT[whole])
     if whole and level > MOST_SLOTS:
-        raise UsageError(f"grid {text!r}: {part} is more than one client can hold open ({MOST_SLOTS})", _HINT[whole])
+        raise UsageError(f"{_named(text, whole)}: {part} is more than one client can hold open ({MOST_SLOTS})", _HINT[whole])
     return level
+
+
+def _named(text: str, whole: bool) -> str:
+    shown = text if len(text) <= 40 else f"{text[:37]}…"
+    return f"{'grid' if whole else 'rate'} {shown!r}"

@@ -95,8 +95,9 @@ def _limit_s(limit: str, unit: str, part: str) -> float:
 
 
 def _quantile(percent: str, part: str) -> float:
-    """p99 and p99.9; more than two digits without a point are nines, as in p999."""
-    digits = percent if "." in percent or len(percent) < 3 or percent == "100" else f"{percent[:2]}.{percent[2:]}"
+    """p99 and p99.9; more than two digits without a point begin with nine, as in p999 and p995."""
+    pointless = percent.startswith("9") and len(percent) > 2 and "." not in percent
+    digits = f"{percent[:2]}.{percent[2:]}" if pointless else percent
     quantile = round(float(digits) / 100, 12)
     if not 0 < quantile < 1:
         raise SloError(

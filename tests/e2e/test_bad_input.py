@@ -84,6 +84,8 @@ def http(site: Site) -> str:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 SIM = ["--endpoint", "sim"]
+DEMO = str(Path(__file__).parents[2] / "reports" / "examples" / "demo.curve.json")
+TWO = ["compare", DEMO, DEMO]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,54 @@ SIM = ["--endpoint", "sim"]
         ([*SIM, "--grid", "100000"], 2, "more than one client can hold open", "--grid"),
         ([*SIM, "--grid", "1,64", "--max-concurrency", "8"], 2, "grid asks for 64", "--max-concurrency"),
         ([*SIM, "--grid", "1", "--rate", "1"], 2, "exclude each other", "--rate"),
-        ([*SIM, "--rate", "-1"], 2, "-1 is not a load", "--rate"),
+        ([*SIM, "--rate", "-1"], 2, "rate '-1': -1 is not a load", "--rate"),
+        ([*SIM, "--rate", "nan"], 2, "nan is not a load", "--rate"),
+        ([*SIM, "--rate", "1e308"], 2, "out of range", "--rate"),
+        ([*SIM, "--rate", "1e-300"], 2, "out of range", "--rate"),
+        ([*SIM, "--arrivals", "constant"], 2, "--arrivals says nothing without --rate", "leave --arrivals out"),
+        ([*SIM, "--junit", "x.xml"], 2, "--junit says nothing without --gate", "--gate"),
+        ([*SIM, "--summary", "x.md"], 2, "--summary says nothing without --gate", "--gate"),
+        ([*SIM, "--gate", "/dev/null"], 2, "/dev/null: File exists", "--gate"),
+        ([*SIM, "--name", ""], 2, "an argument is empty", "not set"),
+        ([*SIM, "--name", ".."], 2, "--name: expected letters or digits, got '..'", "folder"),
+        ([*SIM, "--seed", "-1"], 2, "--seed: expected a whole number from 0, got '-1'", "--help"),
+        ([*SIM, "--seed", "9007199254740993"], 2, "--seed", "--help"),
+        ([*SIM, "--repeat", "0"], 2, "--repeat: expected a whole number from 1 to 1000", "--help"),
+        ([*SIM, "--workers", "0"], 2, "--workers: expected a whole number from 1 to 1024", "--help"),
+        ([*SIM, "--requests", "99999999999999"], 2, "--requests", "--help"),
+        ([*SIM, "--max-concurrency", "100000"], 2, "--max-concurrency", "--help"),
+        ([*SIM, "--effort", "hard"], 2, "--effort: expected quick, standard or rigorous, got 'hard'", "--help"),
+        ([*SIM, "--budget", "-5s"], 2, "--budget: expected a time from 1ms", "5m"),
+        ([*SIM, "--idle-timeout", "0.0001ms"], 2, "--idle-timeout: expected a time from 1ms", "5m"),
+        ([*SIM, "--cap", "999999h"], 2, "--cap: expected a time from 1ms to 720h", "5m"),
+        ([*SIM, "--slo", "ttft_p101<=1s"], 2, "p101 is no percentile", "p99.9"),
+        ([*SIM, "--slo", "a" * 5000], 2, "unknown SLO", "ttft"),
+        ([*SIM, "--describe", "/dev/full"], 2, "/dev/full: too big", "file"),
+        ([*SIM, "--set", "hardware.accelerator_count=1.5"], 2, "expected a whole number from 1, got 1.5", "leave it out"),
+        (["probe", "sim:warp-drive"], 2, "warp-drive", "synthetic-8b-bf16"),
+        (["probe", "sim", "--dialect", "telepathy"], 2, "unknown dialect 'telepathy'", "chat"),
+        (["show", ""], 2, "an argument is empty", "not set"),
+        (["pick", DEMO, "--interp", "cubic"], 2, "--interp: expected pchip, steffen or step, got 'cubic'", "--help"),
+        (["pick", DEMO, "--axis", "speed"], 2, "--axis: unknown axis 'speed'", "--axis interactivity"),
+        (["compare", DEMO], 2, "needs two curves", "sweep compare"),
+        ([*TWO, "--at", "20,"], 2, "--at: expected a number above zero, got ''", "--help"),
+        ([*TWO, "--delta", "0"], 2, "--delta: expected a number from 0.001 to 1, got '0'", "--help"),
+        ([*TWO, "--max-cost", "nan"], 2, "--max-cost: expected a number above zero, got 'nan'", "--help"),
+        ([*TWO, "--price", "A=1", "--price", "A=2"], 2, "--price: A is given twice", "once"),
+        ([*TWO, "--price", "A=-1"], 2, "--price A=-1", "A=2.5"),
+        ([*TWO, "--accelerators", "A=1.5"], 2, "--accelerators: expected a whole number", "A=8"),
+        ([*TWO, "--accelerators", "A=1e18"], 2, "--accelerators: expected a whole number", "A=8"),
+        (["describe", DEMO, "--set", "hardware.accelerator_count=0"], 2, "expected a whole number from 1", "leave it out"),
+        (["merge", DEMO, "--out", "all.curve.json"], 2, "only one file", "two"),
+        (["merge", DEMO, DEMO, "--out", "all.json"], 2, "not the name of a curve file", "all.curve.json"),
+        (["regress", "absent"], 2, "absent: no such file or folder", "folder"),
+        (["regress", DEMO, "--baseline", "absent"], 4, "absent: No such file", ".curve.json"),
+        (["regress", DEMO, "--baseline", "last:7"], 2, "last:N with N of 8", "last:20"),
+        (["regress", DEMO, "--nights-per-alarm", "0"], 2, "--nights-per-alarm: expected a whole number from 1", "--help"),
+        (["regress", DEMO, "--metric", "speed"], 2, "unknown metric 'speed'", "output_tok_per_s"),
+        (["sim", "--noise", "99"], 2, "--noise: 99 cannot be", "at most 3"),
+        (["sim", "--port", "x"], 2, "--port: expected a whole number, got 'x'", "--help"),
+        (["sim", "--time-scale", "nan"], 2, "--time-scale: expected a number, got 'nan'", "--help"),
         ([*SIM, "--rate", "1", "--arrivals", "bursts"], 2, "expected poisson or constant, got 'bursts'", "--help"),
         ([*SIM, "--duration", "30"], 2, "--duration", "30s"),
         ([*SIM, "--duration", "0s"], 2, "--duration", "30s"),
@@ -132,7 +181,7 @@ SIM = ["--endpoint", "sim"]
         (["sim", "--fault", "gremlins"], 2, "gremlins", "truncated"),
         (["sim", "--fault", "stall=2"], 2, "between 0 and 1", "truncated=0.05"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value).replace(DEMO, "demo")[:60] if isinstance(value, list) else None,
 )
 def test_arguments(attempt: Try, arguments: list[str], code: int, error: str, hint: str) -> None:
     ended = attempt(*arguments, code=code)
@@ -214,14 +263,40 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("command", ["show", "check"])
+@pytest.mark.parametrize("command", ["show", "check", "pick", "compare", "describe", "merge", "regress"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_file_that_is_no_curve(attempt: Try, tmp_path: Path, command: str, name: str) -> None:
     path = tmp_path / "bad.curve.json"
     path.write_bytes(HOSTILE[name])
-    ended = attempt(command, path, code=4)
+    more = {"compare": [DEMO], "merge": [DEMO, "--out", "all.curve.json"]}.get(command, [])
+    ended = attempt(command, path, *more, code=2 if command == "regress" else 4)
     assert "bad.curve.json" in ended.error
     assert "\x1b" not in ended.err
+    assert len(ended.error) < 400
+
+
+def test_a_file_larger_than_any_curve_is_not_read_to_its_end(attempt: Try, tmp_path: Path) -> None:
+    path = tmp_path / "bad.curve.json"
+    with path.open("wb") as file:
+        file.write(b'{"schema":"sweep.curve/1","points":[')
+        file.truncate(200 << 20)
+    for command in (["show", path], ["check", path], ["pick", path], ["compare", DEMO, path]):
+        ended = attempt(*command, code=4)
+        assert "too big for a curve file" in ended.out + ended.error
+
+
+@pytest.mark.parametrize("command", [["show", "-"], ["pick", "-"], ["compare", DEMO, "-"]])
+def test_standard_input_that_is_no_curve(command: list[str]) -> None:
+    done = subprocess.run([*COMMAND, *command], input="", capture_output=True, text=True, env=CLEAN, timeout=60)
+    assert _ended(done.returncode, done.stdout, done.stderr, 4).error.startswith("-: ")
+
+
+@pytest.mark.parametrize("name", ["with space", "-dashed", "größe", "new\nline", "'quoted'"])
+def test_any_file_name_will_do(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / f"{name}.curve.json").write_bytes(Path(DEMO).read_bytes())
+    for command in ("show", "check", "pick"):
+        assert main.run([command, "--", f"{name}.curve.json"]) in (0, 1)
+        assert "Traceback" not in capfd.readouterr().err
 
 
 # --- the endpoint ----------------------------------------------------------------------------------------------------
@@ -235,9 +310,12 @@ def test_nobody_there(attempt: Try) -> None:
     assert "port" in ended.hint
 
 
-def test_no_such_host(attempt: Try) -> None:
-    ended = attempt("--endpoint", "http://nowhere.invalid:8000", code=3)
-    assert ended.error == "there is no host called nowhere.invalid"
+@pytest.mark.parametrize(
+    ("host", "known_as"), [("nowhere.invalid", "nowhere.invalid"), ("nówhere.invalid", "xn--nwhere-bxa.invalid")]
+)
+def test_no_such_host(attempt: Try, host: str, known_as: str) -> None:
+    ended = attempt("--endpoint", f"http://{host}:8000", code=3)
+    assert ended.error == f"there is no host called {known_as}"
     assert "name" in ended.hint
 
 

@@ -121,7 +121,7 @@ def _beyond(table: Series, against: Reference, nights: Floats, allowed: Shares) 
 
 def relative(metric: Metric, effect: float) -> float:
     """The change of the metric itself: +0.05 of a worsening is 5 % more latency, or 5 % less throughput."""
-    return float(np.expm1(metric.sign * effect))
+    return float(np.expm1(metric.sign * effect)) + 0.0  # never −0.0
 
 
 def failures(night: Night) -> Failures:

@@ -85,7 +85,7 @@ def read(path: Path) -> Night:
         with path.open("rb") as file:
             raw = file.read(MAX_NIGHT_BYTES + 1)
     except OSError as error:
-        raise ArtifactError(f"{path.name}: {error.strerror or error}") from error
+        raise ArtifactError(f"{path}: {error.strerror or error}", "name a file that ends in .curve.json") from error
     try:
         sparse = _SPARSE.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -104,16 +104,14 @@ def test_a_sweep_goes_on_when_nobody_watches_it(tmp_path: Path) -> None:
     os.close(reading)
     load = ["--endpoint", "sim", "--virtual", "--profile", "demo", "--grid", "1,2"]
     command = [*load, "--out", str(tmp_path), "--name", "alone"]
-    ended = subprocess.run([sys.executable, "-m", "sweep.cli.main", *command], stdout=writing, stderr=writing, timeout=100)
+    ended = subprocess.run([sys.executable, "-m", "sweep", *command], stdout=writing, stderr=writing, timeout=100)
     os.close(writing)
     assert ended.returncode == 0
     assert len(artifact.load(tmp_path / "alone" / "alone.curve.json").points) == 2
 
 
 def _sweep(args: list[str], stdout: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sweep.cli.main", *args], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60
-    )
+    return subprocess.run([sys.executable, "-m", "sweep", *args], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
 
 
 def test_version_and_profiles(capsys: pytest.CaptureFixture[str]) -> None:
