@@ -25,7 +25,7 @@ OSL = 8
 COUNTED_OSL = 32  # tokens of the answer whose chunks are counted
 GET_TIMEOUT_S = 10.0
 TOO_LONG = 1 << 30  # an answer's length that shows the context in the refusal
-RETRIES = 4  # requests that must be left for the rest when optional fields are refused
+RESERVE = 4  # requests that must be left for the rest when what is optional is tried
 ABOUT_ITSELF = ("/version", "/props", "/get_server_info", "/info")  # vLLM and others, llama.cpp, SGLang, TGI
 USUAL = 2  # of them are asked before a run
 
@@ -119,7 +119,7 @@ class _Preflight:
             if reply.ok:
                 self.facts["fields_refused"] = [name for name in known if name not in asking.fields]
                 return reply
-            if call.status not in (400, 422) or not asking.fields or asking.left <= RETRIES:
+            if call.status not in (400, 422) or not asking.fields or asking.left <= RESERVE:
                 raise refusal.of_call(call, target, target.place(asking.dialect), asking.model)
             refused = conclude.suspects(asking.fields, call.error or "")
             asking.fields = tuple(name for name in asking.fields if name not in refused)
@@ -143,7 +143,7 @@ class _Preflight:
         traits = asking.dialect.TRAITS
         is_token = self.facts["chunk_is_token"] = conclude.chunk_is_token(spoken) if traits.streams else None
         unclear = is_token is False or not usage or self.thorough
-        if not unclear or "stream_options" not in traits.optional or asking.left <= RETRIES:
+        if not unclear or "stream_options" not in traits.optional or asking.left <= RESERVE:
             return
         tried = conclude.COUNTING if "stream_options" in asking.fields else conclude.COUNTING[1:]
         self.facts |= conclude.chunks(await asking.ask(self._words(0), osl=max(asking.osl, COUNTED_OSL), more=tried))

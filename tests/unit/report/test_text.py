@@ -76,6 +76,10 @@ def test_the_plan_before_the_run() -> None:
     assert lines[2] == "load       concurrency: 1, 2, 4, each 2 times"
     assert lines[3] == "about      10 cells, 12.3 k requests, 3.40 M tokens in, – out, 25 min"
     assert lines[4].startswith("SLO        mlperf-llama2-70b-interactive (p99 TTFT ≤ 450 ms")
+    ids = msgspec.structs.replace(curve.endpoint.calibration, source="ids")
+    exact = msgspec.structs.replace(curve.endpoint, calibration=ids)
+    assert "prompts    exact: token ids" in text.plan_lines(curve.plan, exact, expected)
+    assert not any("exact" in line for line in lines)
 
 
 @pytest.mark.parametrize("plain", [False, True])
