@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sweep.errors import ProfileError
 from sweep.model import Endpoint, Expected, Plan, Profile
-from sweep.plan import effort, lengths
+from sweep.plan import effort, lengths, start
 from sweep.plan.arrival import OPEN
 from sweep.plan.grid import doubling
 from sweep.plan.profile import list_profiles
@@ -21,11 +22,14 @@ SHORTEST_SILENCE_S = 60.0
 ASSUMED_TTFT_S = 1.0
 ASSUMED_TPOT_S = 0.02
 SHORTEST_WINDOW_S = 20.0
-# Cost of one token while others share the step, in units of a lone request's TPOT.
-PREFILL_SHARE = 1 / 64
-DECODE_SHARE = 1 / 50
+# What a token costs those who share the step, in units of a lone request's TPOT: of a prompt, of an answer, and for each
+# token that one of an answer looks back upon.
+PREFILL_SHARE = 1 / 150
+DECODE_SHARE = 1 / 1000
+LOOK_BACK_SHARE = 5e-6
 P99 = 5000  # requests that make a p99
 REQUEST_EVENTS = 5  # what sending a request and ending it costs the client, in events
+LONGER, VARYING = 1.25, 2.5  # shortest windows that a cell takes, more or less, to know its figures; where lengths vary
 PRECISION = 0.5  # of what a budget holds beyond the shortest cells; the rest is for refinement
 
 
@@ -67,28 +71,35 @@ def idle_timeout_s(profile: Profile, endpoint: Endpoint | None) -> float:
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement.
 
-    Estimates: cells go on while what is asked of them is not known well enough, and the ladder may end early. A budget is
-    spent on its cells, whatever they would need at least.
+    Estimates: cells go on while what is asked of them is not known well enough, which takes one shortest window to four, and
+    the ladder may end early. A budget is spent on its cells, whatever they would need at least.
 
-    Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e, what it costs the others, is its
-    input tokens at 1/64 and its output tokens at 1/50 of a lone TPOT. That holds within a factor of two for 8B to 120B
-    models on one to eight accelerators at 1K/1K, 8K/1K and 1K/8K; a server that does not batch is slower.
+    Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e is what it costs the others: its
+    input tokens at 1/150 of a lone TPOT, and its output tokens at 1/1000 and 5·10⁻⁶ more for each token of context, whose
+    keys and values are read. Against the simulator's dense presets, 8B and 70B, that holds within 25 % where prompts
+    outweigh and within a factor of two at 1K/8K; mixtures of experts are slower in between, servers that do not batch always.
     """
     levels = (plan.grid or doubling(plan.max_concurrency)) * plan.repeats
     pace = _pace(endpoint)
     beyond = plan.refine if plan.grid is None else 0
     if pace is None:
         return Expected(cells=len(levels) + beyond)
-    cells = [_cell(plan, level, *pace) for level in levels]
-    seconds = sum(seconds for _, seconds in cells)
+    longer = VARYING if lengths.vary(plan.profile) else LONGER
+    longer = longer if plan.limits.gates and plan.budget_s is None else 1.0
+    cells = [_cell(plan, level, *pace, longer) for level in levels]
+    seconds = sum(cell.seconds for cell in cells)
     share = 1 + effort.REFINEMENT * bool(beyond) if plan.budget_s is None else plan.budget_s / seconds
-    requests = share * sum(count for count, _ in cells)
+    requests, in_flight = (
+        share * sum(column) for column in zip(*((cell.requests, cell.in_flight) for cell in cells), strict=True)
+    )
     isl, osl = lengths.means(plan.profile)
+    cut = osl * in_flight / 2  # the last of every slot is cut, at half of its answer
+    begun = cut if start.possible(plan.start, plan.profile, endpoint) == "equilibrium" else 0.0  # the first, in its prompt
     return Expected(
         cells=len(cells) + beyond,
         requests=round(requests),
-        input_tokens=round(requests * isl),
-        output_tokens=round(requests * osl),
+        input_tokens=round(requests * isl + begun),
+        output_tokens=round(requests * osl - cut - begun),
         seconds=share * seconds,
         tail_seconds=sum(extra_s(plan, level, endpoint, P99) or 0.0 for level in levels),
     )
@@ -133,27 +144,33 @@ def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence
     pace = _pace(endpoint)
     if pace is None:
         return left_s / len(levels)
-    least_s = [_cell(plan, each, *pace)[1] for each in levels]
+    least_s = [_cell(plan, each, *pace).seconds for each in levels]
     wanted = effort.requests_wanted(plan.limits)
     needs_s = [extra_s(plan, each, endpoint, wanted) or 0.0 for each in levels]
     spare_s = (PRECISION if plan.grid is None else 1.0) * max(0.0, left_s - sum(least_s))
     return least_s[0] + spare_s * (needs_s[0] / sum(needs_s) if sum(needs_s) else 1 / len(levels))
 
 
-def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
-    """(requests, seconds) of one cell: start, window, tail."""
+class _Cell(NamedTuple):
+    requests: float
+    seconds: float
+    in_flight: float
+
+
+def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float, longer: float = 1.0) -> _Cell:
+    """One cell: start, window (`longer` times the shortest), tail."""
     e2e_s, rate = _steady(plan, level, ttft_s, tpot_s)
     isl, osl = lengths.means(plan.profile)
     start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
-    seconds = start_s + _window_s(plan, e2e_s, rate) + e2e_s
-    return rate * seconds, seconds
+    seconds = start_s + min(plan.limits.cap_s, longer * _window_s(plan, e2e_s, rate)) + e2e_s
+    return _Cell(rate * seconds, seconds, rate * e2e_s)
 
 
 def _steady(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
     """(E2E in s, requests/s) at one load."""
     isl, osl = lengths.means(plan.profile)
-    alone_s = ttft_s + (isl * PREFILL_SHARE + osl) * tpot_s
-    others_s = (isl * PREFILL_SHARE + osl * DECODE_SHARE) * tpot_s
+    alone_s = ttft_s + (isl * PREFILL_SHARE + max(0.0, osl - 1)) * tpot_s
+    others_s = (isl * PREFILL_SHARE + osl * (DECODE_SHARE + (isl + osl / 2) * LOOK_BACK_SHARE)) * tpot_s
     in_flight = level * alone_s / max(0.1, 1 - level * others_s) if plan.kind in OPEN else level
     e2e_s = alone_s + max(0.0, in_flight - 1) * others_s
     return e2e_s, level if plan.kind in OPEN else level / e2e_s

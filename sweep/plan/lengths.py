@@ -37,6 +37,13 @@ def means(profile: Profile) -> tuple[float, float]:
     return expected(profile.isl), expected(profile.osl)
 
 
+def vary(profile: Profile) -> bool:
+    """Whether requests differ in length."""
+    return profile.rows is not None or any(
+        length.mean is None or length.sd is not None for length in (profile.isl, profile.osl)
+    )
+
+
 def most_tokens(profile: Profile) -> int:
     """The most tokens, prompt and answer, any request can have."""
     if profile.rows is not None:

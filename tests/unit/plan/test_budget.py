@@ -55,6 +55,27 @@ def test_the_batching_assumption_holds_within_a_factor_of_two(profile: str, thro
         assert 0.5 < guess.output_tokens / guess.seconds / tok_per_s < 2
 
 
+def test_what_begins_and_ends_in_mid_flight_costs_what_it_is_asked() -> None:
+    """Half of the first answers stands in the prompts; half of the last is cut."""
+    warm, cold = (
+        expected(plan("1k-1k", grid=(8.0,), duration_s=60.0, start=how), endpoint()) for how in ("equilibrium", "cold")
+    )
+    assert warm.input_tokens == pytest.approx(1024 * warm.requests + 4 * 1024, rel=1e-2)
+    assert warm.output_tokens == pytest.approx(1024 * (warm.requests - 8), rel=1e-2)
+    assert cold.input_tokens == pytest.approx(1024 * cold.requests, rel=1e-2)
+    assert cold.output_tokens == pytest.approx(1024 * (cold.requests - 4), rel=1e-2)
+
+
+@pytest.mark.parametrize("wishes", [{"duration_s": 60.0}, {"diligence": "quick"}])
+def test_what_is_not_asked_to_be_precise_goes_on_for_no_longer(wishes: dict[str, Any]) -> None:
+    fixed, varying = (
+        expected(plan(name, grid=(4.0,), start="equilibrium", **wishes), endpoint()).seconds for name in ("1k-1k", "1k-1k-ifx")
+    )
+    gated = [expected(plan(name, grid=(4.0,), start="equilibrium"), endpoint()).seconds for name in ("1k-1k", "1k-1k-ifx")]
+    assert varying < 1.2 * fixed
+    assert gated[1] > 1.3 * gated[0]
+
+
 def test_requests_and_tokens_follow_from_the_window() -> None:
     short, long = (expected(plan("demo", grid=(4.0,), duration_s=d), endpoint()) for d in (10.0, 100.0))
     assert long.requests > 7 * short.requests
