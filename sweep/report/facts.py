@@ -72,7 +72,7 @@ def measured(point: Point) -> dict[str, str]:
     """How a point came to be: its window and the reasons for it, its requests, its realised lengths."""
     window = point.window
     return {
-        "load": quantity.level(point.load) + (f"·{point.repeat + 1}" if point.repeat else ""),
+        "load": quantity.cell(point),
         "window": quantity.duration(window.seconds) if window else quantity.MISSING,
         "begin": window.begin_reason if window else quantity.MISSING,
         "end": window.end_reason if window else quantity.MISSING,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sweep.curve.artifact import plain
 from sweep.curve.interpolate import Rule
-from sweep.curve.pick import Judged, Pick, Reading
+from sweep.curve.judged import Judged
+from sweep.curve.pick import Pick, Reading
 from sweep.model import Curve, Estimate, Load
 from sweep.report import quantity, table
 from sweep.wording import counted
@@ -119,7 +120,16 @@ def loads_table(picked: Pick) -> Table:
     from rich.text import Text
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
-    for head in ("load\n", "\n", "within\n", "good\nrequests", "of\n", "goodput\nreq/s", f"goodput\n{picked.rate_unit}"):
+    for head in (
+        "load\n",
+        "\n",
+        "within\n",
+        "good\nrequests",
+        "of\n",
+        "goodput\nreq/s",
+        f"goodput\n{picked.rate_unit}",
+        f"output\n{picked.rate_unit}",
+    ):
         made.add_column(Text(head), justify="right", no_wrap=True)
     for load in picked.loads:
         cells = (
@@ -130,9 +140,24 @@ def loads_table(picked: Pick) -> Table:
             f"{load.cohort:,}",
             quantity.significant(load.goodput_req_per_s.value),
             quantity.significant(load.goodput_tok_per_s.value),
+            quantity.significant(load.output_tok_per_s),
         )
         made.add_row(*cells, style="dim" if load.attainment.few else "")
     return made
+
+
+def _more_than_output(picked: Pick) -> Iterator[str]:
+    """Why good tokens may outnumber all tokens."""
+    more = [
+        quantity.level(load.load)
+        for load in picked.loads
+        if load.output_tok_per_s and (load.goodput_tok_per_s.value or 0.0) > load.output_tok_per_s
+    ]
+    if more:
+        yield (
+            f"Goodput exceeds output at {', '.join(more)}: it counts requests sent inside the window with their whole answers, output the "
+            "tokens delivered inside it; over a longer window they meet."
+        )
 
 
 def _count(bracket: tuple[int, int] | None) -> str:
@@ -151,6 +176,8 @@ def show(console: Console, picked: Pick, rule: Rule, reading: Reading | None = N
         console.print(Text(sentence))
     if picked.loads:
         console.print(loads_table(picked))
+        for sentence in _more_than_output(picked):
+            console.print(Text(sentence, style="dim"))
 
 
 def document(curve: Curve, picks: Sequence[Pick], readings: Sequence[Reading | None], rule: Rule) -> str:

@@ -126,6 +126,11 @@ def level_in_words(load: Load) -> str:
     return f"concurrency {load.level:g}" if load.kind == "closed" else f"{load.level:g} {plural(load.level, 'request')}/s"
 
 
+def cell(point: Point) -> str:
+    """The load, and which of its runs after the first: `16`, `16·2`."""
+    return level(point.load) + (f"·{point.repeat + 1}" if point.repeat else "")
+
+
 def bound_text(bound: Bound) -> str:
     """`p99 TTFT ≤ 450 ms`, or `TTFT ≤ 500 ms` for a bound on every request."""
     limit = f"{bound.limit_s * 1e3:g} ms" if bound.limit_s < 1 else f"{bound.limit_s:g} s"

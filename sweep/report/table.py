@@ -79,10 +79,9 @@ def _places(curve: Curve) -> list[int]:
 
 
 def _cells(point: Point) -> tuple[Cell, ...]:
-    repeat = f"·{point.repeat + 1}" if point.repeat else ""
     bad = quantity.failed(point)
     return (
-        Cell(quantity.level(point.load) + repeat),
+        Cell(quantity.cell(point)),
         cell(quantity.rate(point), 1),
         cell(quantity.interactivity(point), 1),
         cell(quantity.metric(point, "ttft_s", "p50"), 1e3),

@@ -18,14 +18,14 @@ ORDER: dict[str, int] = {"disqualifies": 0, "warning": 1, "note": 2}
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A kind of finding: how much it weighs, what it said and at which loads (none: of the whole curve), what to do next."""
+    """A kind of finding: how much it weighs, what it said and in which cells (none: of the whole curve), what to do next."""
 
     weight: findings.Weight
     seen: tuple[tuple[tuple[str, ...], str], ...]
     advice: str
 
     def lines(self, limit: int = 1000) -> list[str]:
-        """`at 64, 128: …`; beyond `limit` only where the like was seen."""
+        """`at 64, 128·2: …`; beyond `limit` only where the like was seen."""
         made = [f"at {', '.join(levels)}: {text}" if levels else text for levels, text in self.seen[:limit]]
         more = [level for levels, _ in self.seen[limit:] for level in levels]
         return [*made, f"and the like at {', '.join(dict.fromkeys(more))}"] if more else made
@@ -128,7 +128,7 @@ def notices(curve: Curve) -> list[Notice]:
         codes.setdefault(finding.code, {}).setdefault(said(finding), [])
     for point in quantity.by_load(curve.points):
         for finding in point.findings:
-            codes.setdefault(finding.code, {}).setdefault(said(finding), []).append(quantity.level(point.load))
+            codes.setdefault(finding.code, {}).setdefault(said(finding), []).append(quantity.cell(point))
     made = [
         Notice(weight(code), tuple((tuple(dict.fromkeys(levels)), text) for text, levels in texts.items()), _advice(code))
         for code, texts in codes.items()

@@ -14,11 +14,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.curve.boundary import Boundary
 from sweep.curve.compare import noise
 from sweep.curve.compare.delivery import Delivery, estimate
 from sweep.curve.compare.nouns import Served
 from sweep.curve.compare.plane import Plane
-from sweep.curve.pick import Boundary, Judged, Pick, pick
+from sweep.curve.judged import Judged
+from sweep.curve.pick import Pick, pick
 from sweep.measure.quantile import QUANTILES
 from sweep.model import Bound, Estimate, Point, Slo, Verdict3
 

@@ -13,8 +13,9 @@ import pytest
 
 from sweep.curve import artifact
 from sweep.curve.check import check
+from sweep.curve.judged import judged
 from sweep.curve.parquet import read_records
-from sweep.curve.pick import judged, pick
+from sweep.curve.pick import pick
 from sweep.measure.goodput import within
 from sweep.model import Bound, Curve, Expected, Load, Slo
 from sweep.run import Settings, run

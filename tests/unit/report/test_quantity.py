@@ -6,7 +6,7 @@ import sample_curves
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweep.model import Estimate
+from sweep.model import Estimate, Load
 from sweep.report import quantity
 
 
@@ -62,3 +62,9 @@ def test_interactivity_turns_the_interval_over() -> None:
 def test_no_interactivity_without_a_time_per_token(tpot: float | None) -> None:
     point = msgspec.structs.replace(sample_curves.point(1, 0), metrics={"tpot_s": {"p50": Estimate(value=tpot)}})
     assert quantity.interactivity(point) is None
+
+
+def test_a_load_in_words_fits_its_number() -> None:
+    assert quantity.level_in_words(Load(kind="poisson", level=1)) == "1 request/s"
+    assert quantity.level_in_words(Load(kind="poisson", level=0.5)) == "0.5 requests/s"
+    assert quantity.level_in_words(Load(kind="closed", level=1)) == "concurrency 1"

@@ -87,3 +87,12 @@ def test_much_of_the_same_is_folded() -> None:
     (notice,) = words.notices(sample_curves.curve(points, findings=()))
     assert notice.lines(2)[-1] == "and the like at 4, 8"
     assert len(notice.lines()) == 4
+
+
+def test_runs_of_a_load_are_told_apart() -> None:
+    points = [
+        msgspec.structs.replace(sample_curves.point(4, run), repeat=run, findings=(Finding(code="few", data={"n": n}),))
+        for run, n in ((0, 1), (1, 2), (2, 2))
+    ]
+    (notice,) = words.notices(msgspec.structs.replace(sample_curves.curve(points), findings=()))
+    assert [line.partition(":")[0] for line in notice.lines()] == ["at 4", "at 4·2, 4·3"]
