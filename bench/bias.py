@@ -48,6 +48,9 @@ def compared(preset: str, name: str, level: float, most: int) -> str:
     """One row of the table."""
     source, profile = virtual.Source(preset), load_profile(name)
     first = measured(cell_of(plan_of(profile, level, 1), source, level), source)
+    name = f"{preset.removeprefix('synthetic-'):<10}{name:<11}{level:>4g}"
+    if len(first.figures) < len(FIGURES):
+        return f"{name}   1   no window within the cap  {' '.join(_said([first]))}"
     truth = _truth(profile, source, level, first)
     ran = [first]
     while not _known(ran, truth) and len(ran) < most:
@@ -60,7 +63,7 @@ def compared(preset: str, name: str, level: float, most: int) -> str:
     row = "".join(f"{_shown(*wrong[key])}{_mark(key, *wrong[key], queues):2}" for key in FIGURES)
     own = "".join(f"{each:>8.1%}" for each in errors(theirs, truth.figures).values())
     return (
-        f"{preset.removeprefix('synthetic-'):<10}{name:<11}{level:>4g}{len(ran):>4}{row}{inside}{spent_s:>6.0f}"
+        f"{name}{len(ran):>4}{row}{inside}{spent_s:>6.0f}"
         f"{spent_s / theirs_s:>6.2f}  {own}  {' '.join(['full'] * queues + _said(ran))}"
     )
 

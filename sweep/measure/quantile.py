@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from sweep.model import Estimate
 
@@ -24,8 +23,8 @@ MIN_BEYOND = 10  # values beyond a tail percentile
 MOST_MEMORY = 0.6  # correlation of neighbouring batches; more cannot be told from a drift by ten of them
 QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
-_Z = float(special.ndtri(1 - ALPHA / 2))
-_T = float(special.stdtrit(BATCHES - 1, 1 - ALPHA / 2))
+_Z = 1.959963984540054  # normal quantile of 1 − ALPHA/2 …
+_T = 2.262157162798205  # … and Student's, of BATCHES − 1 degrees of freedom
 _ROUND = 1e-9  # so that 0.9·10 is 9, not the next rank
 
 
@@ -72,6 +71,8 @@ def memory(batches: Floats) -> float:
 
 def proportion_limits(p: float, n_eff: float) -> tuple[float, float]:
     """Limits of a true proportion when p of n_eff independent trials succeeded."""
+    from scipy import special
+
     k = p * n_eff
     low = 0.0 if k <= 0 else float(special.betaincinv(k, n_eff - k + 1, ALPHA / 2))
     high = 1.0 if k >= n_eff else float(special.betaincinv(k + 1, n_eff - k, 1 - ALPHA / 2))
@@ -134,6 +135,8 @@ def rate(per_bin: Floats, bin_s: float, n: int) -> Estimate:
 
 
 def _t_half_width(batches: Floats) -> float | None:
+    from scipy import special
+
     b = len(batches)
     if b < 2:
         return None
@@ -161,6 +164,8 @@ def loadgen_estimate(x: Floats, q: float) -> float | None:
     The largest t with P(Binomial(n, 1−q) ≤ t) < 0.01 values may lie beyond it: sorted[n − t]. Source: LoadGen's
     early_stopping.cc, confidence 0.99, no tolerance.
     """
+    from scipy import special
+
     n = len(x)
     passing = np.flatnonzero(special.bdtr(np.arange(n + 1), n, 1 - q) < 0.01)
     if len(passing) == 0 or passing[-1] < 1:

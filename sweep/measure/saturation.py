@@ -29,9 +29,9 @@ def findings(cell: Cell, records: Records, cohort: Records, point: Point) -> Ite
     if point.window is None or e2e_s is None or waited_s is None:
         return
     settled = point.window.seconds >= SETTLED_E2E * e2e_s
-    still = standing_still(cohort)
-    if still is not None and still > ANSWERS and not settled:
-        yield Finding(code="preempting", data={"share": still, "latencies": point.window.seconds / e2e_s})
+    if preempting(cohort) and not settled:
+        data = {"share": standing_still(cohort), "latencies": point.window.seconds / e2e_s}
+        yield Finding(code="preempting", data=data)
     if point.mid_flight is None:
         return
     alone_s = opening_s(cell, records, point.mid_flight)
@@ -49,14 +49,18 @@ def opening_s(cell: Cell, records: Records, mid_flight: int) -> float | None:
     return float(np.quantile(took_ns, 0.9, method="inverted_cdf")) / 1e9 if len(took_ns) else None
 
 
-def standing_still(cohort: Records) -> float | None:
+def preempting(cohort: Records) -> bool:
+    return standing_still(cohort) > ANSWERS
+
+
+def standing_still(cohort: Records) -> float:
     """The share of answers whose longest gap is above 5 % of their latency, a second, and ten times the usual longest gap.
 
-    None where no answer came in more than one chunk.
+    Of those in more than one chunk; where there is none, none is seen to stand still.
     """
     streamed = (cohort["outcome"] == Outcome.OK) & cohort.present("max_gap_ns") & (cohort["chunks"] > 1)
     if not streamed.any():
-        return None
+        return 0.0
     gap_ns, took_ns = cohort["max_gap_ns"][streamed], (cohort["last_ns"] - cohort["sent_ns"])[streamed]
     usual_ns = float(np.median(gap_ns))
     still = (gap_ns > STILL_SHARE * took_ns) & (gap_ns > STILL_NS) & (gap_ns > STILL_TIMES * usual_ns)

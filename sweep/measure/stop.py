@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.measure import precision
 from sweep.measure.overload import overloaded
+from sweep.measure.saturation import SETTLED_E2E, preempting
 from sweep.measure.window import due_column, is_open, place, slots_of
 from sweep.model import Cell, Live, Outcome, Window
 from sweep.records import INT, ORDER, Records
@@ -136,9 +137,17 @@ def _known_end(cell: Cell, seen: _Seen, shortest: tuple[int, str]) -> tuple[int 
         return None, ""
     asked, before = seen.standing(cell, span_s), seen.standing(cell, span_s / CHECKPOINT)
     left = [now for now, then in zip(asked, before, strict=True) if not (now.settled or (now.held and then.held))]
-    if not over and any(max(CHECKPOINT, now.longer) * span_s <= WORTH_IT * may_s for now in left):
+    worth_it = any(max(CHECKPOINT, now.longer) * span_s <= WORTH_IT * may_s for now in left)
+    if worth_it and not over and not _restless(seen, may_s):
         return None, ""
     return _demanded_end(cell, seen.rows, seen.window, seen.e2e_s, seen.now_ns, span_s), BUDGET if left else shortest[1]
+
+
+def _restless(seen: _Seen, may_s: float) -> bool:
+    """Whether a full endpoint makes room by preempting, whose state will not settle within what the cell may measure."""
+    if may_s >= SETTLED_E2E * seen.e2e_s:
+        return False
+    return preempting(seen.done.where(seen.done[seen.window.due] >= seen.window.begin_ns))
 
 
 def _shortest_s(cell: Cell, seen: _Seen) -> float:

@@ -38,5 +38,5 @@ def test_a_part_of_a_long_answer_is_no_stand_still():
 
 
 def test_without_streams_nothing_is_said():
-    assert saturation.standing_still(records.from_rows([failure(0, 0, S)])) is None
-    assert saturation.standing_still(records.from_rows([answer(0, 0, osl=1)])) is None
+    assert saturation.standing_still(records.from_rows([failure(0, 0, S)])) == 0.0
+    assert saturation.standing_still(records.from_rows([answer(0, 0, osl=1)])) == 0.0
