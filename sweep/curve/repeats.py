@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
 from sweep.measure.quantile import ALPHA
 from sweep.model import Estimate, Point, Repeated
@@ -40,6 +39,8 @@ def _repeated(own: Sequence[Point]) -> Repeated:
 
 def over(estimates: Sequence[Estimate]) -> Estimate:
     """Mean of the values of repeats with Student's t between them; no interval for less than two."""
+    from scipy import special
+
     values = [one.value for one in estimates if one.value is not None]
     b, n, few = len(values), sum(one.n for one in estimates), any(one.few for one in estimates)
     if b < 2:
@@ -54,6 +55,8 @@ def difference(a: Sequence[float], b: Sequence[float]) -> Estimate:
 
     Welch (1947), "The generalization of Student's problem when several different population variances are involved".
     """
+    from scipy import special
+
     va, vb = np.var(a, ddof=1) / len(a), np.var(b, ddof=1) / len(b)
     value = float(np.mean(b) - np.mean(a))
     if va + vb == 0:
