@@ -49,7 +49,7 @@ async def _ids(asking: Inquiry, material: str, known: Reply) -> list[int] | None
 async def calibrated(asking: Inquiry, spoken: Sequence[Reply]) -> Calibration:
     """From the usage of the answers; without usage from the server's tokenizer, or else from the one given."""
     counted = [(reply.words, reply.prompt_tokens) for reply in spoken if reply.prompt_tokens is not None]
-    if counted:
+    if counted or "text" not in asking.dialect.TRAITS.inputs:
         return calibrate(counted)
     lent = [(reply.words, await _count(asking, asking.prompt(reply.words))) for reply in spoken]
     found = calibrate([(words, tokens) for words, tokens in lent if tokens is not None])
