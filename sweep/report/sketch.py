@@ -30,7 +30,7 @@ def sketch(curve: Curve, *, plain: bool = False) -> list[str]:
     body = ["".join(row) for row in grid]
     lines = [
         *_with_axis(body, top, curve.endpoint.rate_unit),
-        _foot(right, f"{how_fast.label.format(rate=curve.endpoint.rate_unit)} →"),
+        _foot(right, f"{how_fast.label.format(rate=curve.endpoint.rate_unit).replace(', TTFT included', '')} →"),
     ]
     if plain:
         return ["".join("." if 0x2800 < ord(char) < 0x2900 else char for char in line).translate(PLAIN) for line in lines]

@@ -187,8 +187,9 @@ def test_the_overlay_names_every_line_and_is_the_same_every_time() -> None:
     compared = compare(curves, at=AT)
     svg = overlay.svg_text(compared, curves)
     assert svg == overlay.svg_text(compared, curves)
-    for label in ("A first", "B second", "A unreachable", "B unreachable", "tok/s/user"):
+    for label in ("A first", "B second", "unreachable →", "tok/s/user", ">16<", ">32<"):
         assert label in svg
+    assert svg.count("stroke-dasharray") >= len(curves)  # the end of each
     for light, _ in overlay.SIDES[:2]:
         assert light in svg
     drawn = overlay.figure(compared, curves)
