@@ -19,6 +19,7 @@ class Outputs:
     """Where a judgement goes beside the terminal; None: nowhere."""
 
     json: bool = False
+    stdout_is_taken: bool = False  # words go to standard error
     pages: Path | None = None
     junit: Path | None = None
     summary: Path | None = None
@@ -33,7 +34,7 @@ def publish(histories: Sequence[History], outputs: Outputs, *, strict: bool = Fa
     from sweep.convert.markdown import markdown
     from sweep.convert.prometheus import prometheus
 
-    _say(histories, json=outputs.json)
+    _say(histories, outputs)
     if outputs.junit:
         _write(outputs.junit, junit(histories, strict=strict))
     if outputs.summary:
@@ -64,14 +65,14 @@ def tonight(curves: Sequence[Curve], folder: Path, outputs: Outputs) -> int:
     return regress.exit_code(histories)
 
 
-def _say(histories: Sequence[History], *, json: bool) -> None:
-    if json:
+def _say(histories: Sequence[History], outputs: Outputs) -> None:
+    if outputs.json:
         sys.stdout.buffer.write(document(histories))
         return
     from sweep.cli.screen import terminal
     from sweep.report.nightly import text
 
-    text.show(terminal(), histories)
+    text.show(terminal(stderr=outputs.stdout_is_taken), histories)
 
 
 def document(histories: Sequence[History]) -> bytes:

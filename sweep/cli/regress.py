@@ -61,5 +61,9 @@ def regress(
                 for each in histories
             ]
     pages = None if no_page else out or (files[0] if len(files) == 1 and files[0].is_dir() else None)
-    publish(histories, Outputs(json, pages, junit, summary, bencher, prometheus), strict=strict)
+    publish(
+        histories,
+        Outputs(json=json, pages=pages, junit=junit, summary=summary, bencher=bencher, prometheus=prometheus),
+        strict=strict,
+    )
     return judging.exit_code(histories, strict=strict)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from sweep.cli import options, values
 from sweep.cli.options import DECLARE, ENDPOINT, HOW, JUDGE, LOAD, OUTPUT, WORKLOAD, Texts
 from sweep.cli.values import auto_or, count, one_of, seconds, whole
+
+if TYPE_CHECKING:
+    from sweep.model import Curve
 
 PANEL = "Measure"
 PLACE = 10
@@ -60,6 +63,7 @@ def run(
     cap: Annotated[float | None, LOAD.rare("--cap 10m", "longest time for a cell [10m, virtual 24h]", seconds)] = None,
     idle_timeout: Annotated[float | None, LOAD.rare("--idle-timeout 60s", _IDLE, seconds)] = None,
     slo: options.Slo = None,
+    require_slo: Annotated[bool, JUDGE.rare("--require-slo", "exit 1 unless some load meets each --slo")] = False,
     gate: Annotated[Path | None, JUDGE.rare("--gate DIR", _GATE)] = None,
     describe: options.Describe = None,
     set_: options.Set = None,
@@ -95,6 +99,7 @@ def run(
     from sweep.run import interleave as measure
 
     values.belongs("--arrivals", arrivals is not None, "--rate", rate is not None)
+    values.belongs("--require-slo", require_slo, "--slo", slo is not None)
     values.belongs("--junit", junit is not None, "--gate", gate is not None)
     values.belongs("--summary", summary is not None, "--gate", gate is not None)
     if gate and not dry_run:
@@ -136,4 +141,13 @@ def run(
     )
     with watching(json=json, yes=yes or dry_run, plan_only=dry_run) as watch:
         curves = measure(taking_turns(settings, endpoint or ()) if interleave else [settings], watch)
-    return tonight(curves, gate, Outputs(pages=gate, junit=junit, summary=summary)) if gate and curves else 0
+    missed = require_slo and not all(met(curve) for curve in curves)
+    outputs = Outputs(stdout_is_taken=json, pages=gate, junit=junit, summary=summary)
+    return (tonight(curves, gate, outputs) if gate and curves else 0) or int(missed)
+
+
+def met(curve: Curve) -> bool:
+    """Whether each of the curve's SLOs is met at some load."""
+    from sweep.curve.pick import pick
+
+    return all(pick(curve, slo).verdict == "met" for slo in curve.slos)

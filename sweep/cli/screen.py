@@ -58,11 +58,11 @@ def watching(*, json: bool, yes: bool, plan_only: bool = False) -> Iterator[Watc
             sys.stdout.flush()
 
 
-def terminal() -> Console:
-    """Standard output, for tables and words."""
+def terminal(*, stderr: bool = False) -> Console:
+    """Standard output, for tables and words; standard error where a document stands on the output."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def print_document(said: Any) -> None:

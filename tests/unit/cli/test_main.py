@@ -80,11 +80,15 @@ def test_errors_carry_no_escape_sequences(capsys: pytest.CaptureFixture[str]) ->
     assert "\x1b" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("args", [["show"], ["show", "--json"], ["check", "--json"], ["--version"]])
+EVERY = ["show", "show --json", "check", "pick --slo ttft<=60s", "compare FILE --force", "describe", "regress --no-page"]
+
+
+@pytest.mark.parametrize("args", [*map(str.split, EVERY), ["--version"], ["--help"], ["profiles"], ["version"]])
 def test_a_reader_that_leaves_has_what_it_wanted(args: list[str], saved: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    ended = _sweep([*args, str(saved)] if args != ["--version"] else args, writing)
+    file = [] if args[0] in ("--version", "--help", "profiles", "version") else [str(saved)]
+    ended = _sweep([str(saved) if each == "FILE" else each for each in args] + file, writing)
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (0, "")
 
