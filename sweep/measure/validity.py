@@ -36,7 +36,7 @@ def findings(
     """Everything noticed about a measured cell. `lost`: durations that no histogram holds."""
     noticed = [
         *_outcomes(point, ended_reason),
-        *_refused(cohort, point),
+        *_refused(cohort if len(cohort) else records),
         *client.findings(point, records, is_open(cell.load)),
         *steadiness.findings(records, cohort, point.window),
         *_load(cell, records, point),
@@ -70,16 +70,16 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
         yield Finding(code="hung", data={"count": hung})
 
 
-def _refused(cohort: Records, point: Point) -> Iterator[Finding]:
+def _refused(rows: Records) -> Iterator[Finding]:
     """What the endpoint would not take: its capacity, apart from failures, and how long it asked to wait. null: unreadable."""
-    refused = cohort["outcome"] == Outcome.RATE_LIMITED
+    refused = rows["outcome"] == Outcome.RATE_LIMITED
     count = int(refused.sum())
     if not count:
         return
-    waits_s = np.sort(cohort["retry_after_s"][refused & cohort.present("retry_after_s")]).tolist()
+    waits_s = np.sort(rows["retry_after_s"][refused & rows.present("retry_after_s")]).tolist()
     named = {"retry_after_s": rank(0.5, len(waits_s)) - 1, "retry_after_min_s": 0, "retry_after_max_s": -1}
     waits = {name: waits_s[place] if waits_s else None for name, place in named.items()}
-    yield Finding(code="rate-limited", data={"count": count, "share": count / point.cohort, **waits})
+    yield Finding(code="rate-limited", data={"count": count, "share": count / len(rows), **waits})
 
 
 def _listed(outcomes: dict[str, int]) -> str:

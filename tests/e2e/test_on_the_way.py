@@ -13,6 +13,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from engines import nginx
+from engines.engine import CannotRun
 from servers import Answer, Asked, running
 
 from sweep.cli import main
@@ -125,6 +127,27 @@ def test_a_refusal_says_when_to_come_back(tmp_path: Path) -> None:
     assert set(refused.filter(pl.col("retry_after_s").is_null())["error"]) == {"retry after not before tea: slow down"}
     (limit,) = (finding.data for finding in curve.points[0].findings if finding.code == "rate-limited")
     assert (limit["retry_after_min_s"], round(limit["retry_after_max_s"], -1)) == (7, 60)
+
+
+@pytest.mark.parametrize("slots", ["3", "8"])
+def test_a_gateway_that_takes_two_at_a_time(tmp_path: Path, slots: str) -> None:
+    """nginx with a limit before the simulator: what it refuses is capacity, apart from failures; where that is most, no more is asked."""
+    with start("synthetic-8b-bf16") as served:
+        try:
+            with nginx.running(served.url.removesuffix("/v1")) as places:
+                point = swept(places["limited"], tmp_path, "--profile", "64/64", "--grid", slots).points[0]
+        except CannotRun as reason:
+            pytest.skip(str(reason))
+    assert set(point.outcomes_all) <= {"ok", "rate_limited", "cut"}
+    (limit,) = (finding.data for finding in point.findings if finding.code == "rate-limited")
+    assert limit["retry_after_s"] == 1
+    if slots == "3":
+        assert "failures" not in {finding.code for finding in point.findings}
+        assert limit["count"] == point.outcomes["rate_limited"]
+        assert "<th>refused<small>%</small></th>" in (tmp_path / "run" / "run.html").read_text()
+    else:
+        (aborted,) = (finding.data for finding in point.findings if finding.code == "aborted")
+        assert aborted == {"why": "most requests are refused as over capacity"}
 
 
 def test_a_prefix_that_is_declared_may_come_from_the_cache(tmp_path: Path) -> None:
