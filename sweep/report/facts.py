@@ -47,9 +47,11 @@ def facts(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
 
 
 def named(name: str, value: Any) -> tuple[str, str]:
-    """A stored name and answer for people: `rtt_s`, 0.0002 becomes `rtt`, `200 µs`."""
-    if name.endswith("_s") and isinstance(value, int | float):
+    """A stored name and answer for people: `rtt_s`, 0.0002 becomes `rtt`, `200 µs`; `power_w`, 700 becomes `power`, `700 W`."""
+    if isinstance(value, int | float) and name.endswith("_s"):
         return name.removesuffix("_s").replace("_", " "), quantity.seconds(value)
+    if isinstance(value, int | float) and name.endswith("_w"):
+        return name.removesuffix("_w").replace("_", " "), quantity.watts(value)
     return name.replace("_", " "), fact_text(value)
 
 
@@ -61,11 +63,20 @@ def fact_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.6g}"
+    if _counted(value):
+        return f"{fact_text(value['count'])}× {fact_text(value['name'])}"
+    if isinstance(value, list) and value and all(map(_counted, value)):
+        return " + ".join(map(fact_text, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {fact_text(part)}" for key, part in value.items() if part is not None) or UNSTATED
     if isinstance(value, list | tuple):
         return ", ".join(fact_text(part) for part in value) or "none"
     return str(value)
+
+
+def _counted(value: Any) -> bool:
+    """`{"count": 8, "name": "H200"}`."""
+    return isinstance(value, dict) and set(value) == {"count", "name"}
 
 
 def measured(point: Point) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.curve.setup import DECLARABLE
 from sweep.model import Curve
+from sweep.report.facts import fact_text
 from sweep.report.foreign import harmless
 from sweep.report.quantity import MISSING
 
@@ -24,18 +25,7 @@ def rows(curve: Curve) -> Iterator[tuple[str, str, str]]:
 
 
 def in_words(value: Any) -> str:
-    if value is None:
-        return MISSING
-    if isinstance(value, dict):
-        counted = {"count", "name"} == set(value)
-        return (
-            f"{value['count']}× {value['name']}"
-            if counted
-            else ", ".join(f"{key} {in_words(one)}" for key, one in value.items())
-        )
-    if isinstance(value, list | tuple):
-        return " + ".join(map(in_words, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return MISSING if value is None else fact_text(value)
 
 
 def show(console: Console, curve: Curve) -> None:

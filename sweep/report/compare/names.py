@@ -42,8 +42,9 @@ def targets(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`; an SLO with a comma of its own is kept apart by semicolons."""
     if len(names) == 1:
         return names[0]
-    comma = "; " if any("," in name for name in names) else ", "
-    return f"{comma.join(names[:-1])} and {names[-1]}"
+    if any("," in name for name in names):
+        return f"{'; '.join(names[:-1])}; and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def percent(share: float) -> str:

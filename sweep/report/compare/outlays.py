@@ -18,37 +18,26 @@ def price(side: Side, compared: Comparison) -> str:
 
 
 def costs(compared: Comparison) -> Table | None:
-    """Demand-weighted cost and what a cost ceiling buys."""
+    """Demand-weighted cost, and what a cost ceiling buys, as far as they were asked for."""
     if not compared.demand and not compared.within:
         return None
-    within = {each.label: each for each in compared.within}
-    demand = {each.label: each for each in compared.demand}
-    rows = []
-    for side in compared.sides:
-        mix, best = demand.get(side.label), within.get(side.label)
-        cost = mix.cost_per_million if mix else None
-        rows.append(
-            (
-                side.label,
-                names.money(cost.value if cost else None, compared),
-                names.estimate_span(cost),
-                quantity.percent(mix.unreachable_share if mix else None),
-                quantity.percent(mix.undecided_share if mix else None),
-                quantity.significant(best.x if best else None),
-                quantity.significant(best.measured_x if best else None),
-            )
+    head, rows, notes = [""], [[side.label] for side in compared.sides], []
+    if compared.demand:
+        head += [names.cost_head(compared), "95 %", "not served", "undecided"]
+        for row, mix in zip(rows, compared.demand, strict=True):
+            cost = mix.cost_per_million
+            row += [names.money(cost.value if cost else None, compared), names.estimate_span(cost)]
+            row += [quantity.percent(mix.unreachable_share), quantity.percent(mix.undecided_share)]
+        notes.append(
+            "The mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of "
+            "reach, or an SLO missed at every load. Undecided: too few requests to say."
         )
-    ceiling = (
-        f"best {names.x_unit(compared)} under {names.money(compared.within[0].cost_ceiling, compared)}"
-        if compared.within
-        else "best under a ceiling"
-    )
-    head = ("", names.cost_head(compared), "95 %", "not served", "undecided", ceiling, "measured")
-    note = (
-        "Mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of reach, "
-        "or an SLO missed at every load. Undecided: too few requests to say."
-    )
-    return Table("Cost of your demand", head, tuple(rows), 1, note)
+    if compared.within:
+        head += [f"best {names.x_unit(compared)} under {names.money(compared.within[0].cost_ceiling, compared)}", "measured"]
+        for row, best in zip(rows, compared.within, strict=True):
+            row += [quantity.significant(best.x), quantity.significant(best.measured_x)]
+    title = "Cost of your demand" if compared.demand else "What the cost ceiling buys"
+    return Table(title, tuple(head), tuple(map(tuple, rows)), 1, " ".join(notes))
 
 
 def energies(compared: Comparison) -> Table | None:

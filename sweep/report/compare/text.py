@@ -28,7 +28,8 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
         yield Text("\n".join(f"UNFAIR: {line}" for line in advice.unfair(compared)) + "\n", style="bold red")
     yield Text(words.answer(compared) + "\n", style="bold")
     brief = (tables.targets(compared, brief=True), tables.verdicts(compared, brief=True))
-    for table in (tables.sides(compared), *brief, tables.loads(compared)):
+    taken = (outlays.costs(compared), outlays.energies(compared))
+    for table in (tables.sides(compared), *brief, tables.loads(compared), *taken):
         if table is not None and table.rows:
             yield _drawn(table)
             yield Text()
@@ -42,14 +43,11 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
             for line in lines:
                 yield Padding(Text(line), (0, 0, 0, 2))
             yield Text()
-    for table in (outlays.costs(compared), outlays.energies(compared)):
-        if table is not None:
-            yield _drawn(table)
-            yield Text()
-    yield Text("The four questions", style="bold")
-    for table in questions.questions(curves, compared):
+    yield Text("The four questions: what is answered differently", style="bold")
+    for table in questions.differing(curves, compared):
         if table.rows:
             yield _drawn(table)
+        yield Padding(Text(f"{table.title}: {table.note}" if not table.rows else table.note, style="dim"), (0, 0, 1, 1))
 
 
 def _drawn(table: grid.Table) -> Table:
