@@ -16,7 +16,8 @@ from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+
+    from sweep.report.fitted import Fitted
 
 
 def sentences(picked: Pick, rule: Rule, reading: Reading | None = None) -> list[str]:
@@ -113,13 +114,11 @@ def _ranged(estimate: Estimate) -> str:
     return f"{quantity.significant(estimate.value)} ({span})" if span else quantity.significant(estimate.value)
 
 
-def loads_table(picked: Pick) -> Table:
+def loads_table(picked: Pick) -> Fitted:
     """One row a load: verdict, share within, counts (a bracket where the table has cells), goodput."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from sweep.report.fitted import Fitted
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    made = Fitted(("of", "good requests", "output"))
     for head in (
         "load\n",
         "\n",
@@ -130,7 +129,7 @@ def loads_table(picked: Pick) -> Table:
         f"goodput\n{picked.rate_unit}",
         f"output\n{picked.rate_unit}",
     ):
-        made.add_column(Text(head), justify="right", no_wrap=True)
+        made.add_column(head, justify="right")
     for load in picked.loads:
         cells = (
             quantity.level(load.load),

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from sweep.report.fitted import Fitted
+
 SLOS_A_TABLE = 3
-MANY_COLUMNS = 9  # more fit into 80 columns only when they stand close together
+SPARE = ("E2E", "TTFT p50", "TPOT p50", "user", "failed %", "refused")  # columns that a narrow window goes without first
 LINES_A_NOTICE = 2
 COLOURS = {"disqualifies": "red", "warning": "yellow", "note": "cyan"}
 
@@ -92,15 +94,17 @@ def _heading(curve: Curve) -> Text:
     return made.append("\n")
 
 
-def points_table(curve: Curve) -> Table:
+def points_table(curve: Curve) -> Fitted:
     """One row a point: load, throughput, latencies, failures; `~` few requests, `✗` disqualified."""
     from rich.text import Text
 
+    from sweep.report.fitted import Fitted
+
     shown = columns(curve)
-    table = _table(tight=len(shown) > MANY_COLUMNS)
+    table = Fitted(SPARE)
     for column in shown:
-        table.add_column(Text(f"{column.head}\n{column.unit}"), justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+        table.add_column(Text(f"{column.head}\n{column.unit}"), justify="right")
+    table.add_column("")
     marked: set[str] = set()
     for row in rows(curve):
         gone = row.point.disqualified
@@ -116,17 +120,18 @@ def points_table(curve: Curve) -> Table:
     }
     if marked:
         table.caption = Text("   ".join(text for mark, text in meanings.items() if mark in marked), style="dim")
-        table.caption_justify = "left"
     return table
 
 
-def profile_table(means: Sequence[tuple[Profile, float, float]]) -> Table:
+def profile_table(means: Sequence[tuple[Profile, float, float]]) -> Fitted:
     """Profiles with their mean input and output tokens."""
     from rich.text import Text
 
-    table = _table()
+    from sweep.report.fitted import Fitted
+
+    table = Fitted(("ISL", "OSL"))
     for head in ("profile", "ISL", "OSL", "what it is"):
-        table.add_column(head, justify="right" if head.endswith("SL") else "left", no_wrap=head != "what it is")
+        table.add_column(head, justify="right" if head.endswith("SL") else "left", prose=head == "what it is")
     for profile, isl, osl in means:
         table.add_row(Text(profile.name, style="bold"), f"{isl:,.0f}", f"{osl:,.0f}", Text(profile.title))
     return table
@@ -136,12 +141,14 @@ def slo_tables(curve: Curve) -> Iterator[RenderableType]:
     """Verdict, attainment and goodput of each SLO at each load, a few SLOs a table, their bounds below."""
     from rich.text import Text
 
+    from sweep.report.fitted import Fitted
+
     for start in range(0, len(curve.slos), SLOS_A_TABLE):
         slos = curve.slos[start : start + SLOS_A_TABLE]
-        table = _table()
-        table.add_column("load", justify="right", no_wrap=True)
+        table = Fitted()
+        table.add_column("load", justify="right")
         for index in range(len(slos)):
-            table.add_column(Text(f"SLO {start + index + 1}"), no_wrap=True)
+            table.add_column(f"SLO {start + index + 1}")
         for row in rows(curve):
             cells = [slo_cell(slo_result(row.point, slo.name)) for slo in slos]
             table.add_row(row.cells[0].text, *(Text(cell.text, style=_verdict_style(cell.text)) for cell in cells))
@@ -152,15 +159,6 @@ def slo_tables(curve: Curve) -> Iterator[RenderableType]:
 
 def _verdict_style(text: str) -> str:
     return {MARKS["met"]: "green", MARKS["missed"]: "red"}.get(text[0], "yellow") if text != MISSING else ""
-
-
-def _table(*, tight: bool = False) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0 if tight else 1, 0, 0), header_style="bold", show_edge=False
-    )
 
 
 def _notices(curve: Curve) -> Iterator[RenderableType]:

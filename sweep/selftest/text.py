@@ -12,7 +12,8 @@ from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
+
+    from sweep.report.fitted import Fitted
 
 WIDTH = 80
 EVEN = 0.00005  # below it a relative error shows as 0.00 %
@@ -85,15 +86,14 @@ def _broken(load: LoadResult) -> Iterator[str]:
         yield f"{where}: {_figure(load.worst[0])} is off by {_percent(load.worst[1])}, measured {counted(load.tries, 'time')}."
 
 
-def _table(result: Selftest) -> Table:
-    from rich import box
-    from rich.table import Table
+def _table(result: Selftest) -> Fitted:
+    from sweep.report.fitted import Fitted
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    table.add_column("endpoint", no_wrap=True)
+    table = Fitted(padding=2)
+    table.add_column("endpoint")
     for head in ("streams", "tok/s", "TTFT error\np50/p99/max µs", "token error\np50/p99/max µs", "figures\noff by"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+        table.add_column(head, justify="right")
+    table.add_column("")
     for preset in result.presets:
         for place, load in enumerate(preset.loads):
             table.add_row(preset.preset.removeprefix("synthetic-") if place == 0 else "", *_row(load))

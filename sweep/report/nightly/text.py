@@ -12,7 +12,8 @@ from sweep.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
+
+    from sweep.report.fitted import Fitted
 
 SAID: dict[NightVerdict, tuple[str, str]] = {
     "ok": ("no change", "green"),
@@ -66,15 +67,14 @@ def _told(history: History) -> Iterator[RenderableType]:
         yield Text(f"set aside: {counted(len(history.set_aside) - ASIDE_SHOWN, 'more file')}; --json lists all", "dim")
 
 
-def _metrics(history: History) -> Table:
-    from rich import box
-    from rich.table import Table
+def _metrics(history: History) -> Fitted:
+    from sweep.report.fitted import Fitted
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    table.add_column("metric", no_wrap=True)
+    table = Fitted(("best", "level", "drift"), padding=2)
+    table.add_column("metric")
     for head in ("this night", "alarm beyond", "level now", "best ever"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("drift", no_wrap=True)
+        table.add_column(head, justify="right")
+    table.add_column("drift")
     for line in history.timelines:
         limit = line.low[-1] if line.more_is_better else line.high[-1]
         known = (this_night(history, line), limit, line.latest, line.best)
