@@ -16,6 +16,11 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {plural(number, one, many)}"
 
 
+def short(text: str, limit: int) -> str:
+    """At most so many letters, … for the rest."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 class Template(Formatter):
     """`str.format`, in which `{count:night is|nights are}` stands for the words that fit the number."""
 

@@ -20,6 +20,7 @@ from sweep.report.goals import letters
 from sweep.report.marks import Read, Series
 from sweep.report.pace import pace, streamed
 from sweep.report.panel import Panel, draw
+from sweep.wording import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,8 +134,8 @@ def _heading(drawn: Figure, curve: Curve) -> None:
     parts = [f"profile {curve.profile.name}", where, curve.created_at[:10]]
     text: Any = drawn.text
     top = drawn.get_figheight()
-    text(LEFT, 1 - 0.22 / top, _short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)
-    text(LEFT, 1 - 0.55 / top, _short("  ·  ".join(parts), 130), fontsize=9.5, color=style.MUTED, va="top", parse_math=False)
+    text(LEFT, 1 - 0.22 / top, short(curve.endpoint.model, 70), fontsize=15, weight="bold", va="top", parse_math=False)
+    text(LEFT, 1 - 0.55 / top, short("  ·  ".join(parts), 130), fontsize=9.5, color=style.MUTED, va="top", parse_math=False)
 
 
 def _notes(drawn: Figure, curve: Curve) -> None:
@@ -144,8 +145,4 @@ def _notes(drawn: Figure, curve: Curve) -> None:
     notes = [f"numbers at the points: {load}", "bars: 95 % intervals", "hollow: disqualified", "faint: too few requests"]
     text(LEFT, 0.13 / height, "   ·   ".join(notes), fontsize=8, color=style.MUTED)
     goals = "   ·   ".join(f"{letter} {quantity.slo_name(slo)}".strip() for letter, slo in letters(curve))
-    text(LEFT, 0.31 / height, _short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)
-
-
-def _short(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    text(LEFT, 0.31 / height, short(goals, 150), fontsize=8, color=style.GOAL, parse_math=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sweep.curve.compare.nouns import Answer, Comparison, Difference, Served
 from sweep.report import quantity
 from sweep.report.compare import names
+from sweep.wording import short
 
 WIDE = 1.10  # a bracket wider than this is worth a measurement
 REACH = 9  # sentences of advice, at most
@@ -50,7 +51,7 @@ def _said(value: object) -> str:
         )
     if isinstance(value, list | tuple):
         return ", ".join(_said(inner) for inner in value)
-    return names.short(str(value))
+    return short(str(value), names.NAME)
 
 
 def surer(compared: Comparison) -> list[str]:

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from sweep.curve.compare.nouns import Comparison, Ratio, Side, Target
 from sweep.model import Estimate
-from sweep.report import quantity, work
+from sweep.report import axis, quantity, work
+from sweep.wording import short
 
 MISSING = quantity.MISSING
+NAME = 44  # letters of a name
 CALLS = {"better": "{a} better", "worse": "{b} better", "equivalent": "equivalent", "inconclusive": "undecided"}
 
 
 def side(each: Side) -> str:
     """`A (name)`."""
-    return f"{each.label} ({short(each.name)})"
-
-
-def short(text: str, limit: int = 44) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return f"{each.label} ({short(each.name, NAME)})"
 
 
 def x_unit(compared: Comparison) -> str:
     """`tok/s/user` of `… [tok/s/user, TTFT included]`."""
-    return _unit_in(compared.x_label)
-
-
-def _unit_in(label: str) -> str:
-    found = re.search(r"\[([^,\]]+)", label)
-    return found[1] if found else ""
+    return axis.unit(compared.x_label)
 
 
 def target(each: Target, compared: Comparison) -> str:
@@ -53,7 +45,7 @@ def percent(share: float) -> str:
 
 def rate_unit(compared: Comparison) -> str:
     per = "/accelerator" if compared.basis == "accelerator" else ""
-    return f"{_unit_in(compared.y_label)}{per}"
+    return f"{axis.unit(compared.y_label)}{per}"
 
 
 def cost_head(compared: Comparison) -> str:

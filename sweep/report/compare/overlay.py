@@ -5,7 +5,6 @@ Here a colour says which side, never which percentile; every side has a mark of 
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -16,8 +15,10 @@ from sweep.curve.compare.nouns import Comparison
 from sweep.curve.compare.plane import named_axis
 from sweep.model import Curve
 from sweep.report import style
+from sweep.report.axis import bare
 from sweep.report.compare import names, plot, texts, words
 from sweep.report.foreign import harmless
+from sweep.wording import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def figure(compared: Comparison, curves: Sequence[Curve], *, heading: bool = Tru
     plain = harmless(compared)
     labelled = {side.label: harmless(curve) for side, curve in zip(plain.sides, curves, strict=True)}
     axis = plot.numbers(named_axis(list(labelled.values()), plain.axis), labelled)
-    called = [names.short(plot.side(label, curve, True)["short"], 30) for label, curve in labelled.items()]
+    called = [short(plot.side(label, curve, True)["short"], 30) for label, curve in labelled.items()]
     with mpl.rc_context(style.RC):
         drawn = Figure(figsize=(style.WIDTH_INCHES, style.HEIGHT_INCHES))
         FigureCanvasAgg(drawn)
@@ -93,13 +94,13 @@ def _heading(drawn: Figure, compared: Comparison) -> None:
     text: Any = drawn.text
     answer = "\n".join(textwrap.wrap(words.answer(compared), 104)[:2])
     text(0.075, 0.985, answer, fontsize=10.5, weight="bold", va="top", parse_math=False, linespacing=1.3)
-    said = "  ·  ".join(f"{side.label}: {names.short(side.model, 36)}" for side in compared.sides)
-    text(0.075, 0.915, names.short(said, 140), fontsize=9, color=style.MUTED, va="top", parse_math=False)
+    said = "  ·  ".join(f"{side.label}: {short(side.model, 36)}" for side in compared.sides)
+    text(0.075, 0.915, short(said, 140), fontsize=9, color=style.MUTED, va="top", parse_math=False)
 
 
 def _draw(ax: Axes, compared: Comparison, axis: Mapping[str, Any], called: Sequence[str]) -> None:
     ax.set_xlabel(f"{axis['x_label']}  →  better")
-    ax.set_ylabel(re.sub(r"\[.*\]$", f"[{names.rate_unit(compared)}]", axis["y_label"]))
+    ax.set_ylabel(f"{bare(axis['y_label'])} [{names.rate_unit(compared)}]")
     ax.tick_params(length=0)
     drawn: list[dict[str, Any]] = []
     for place, side in enumerate(compared.sides):

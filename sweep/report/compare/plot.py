@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +12,9 @@ from sweep.curve.compare import fan
 from sweep.curve.compare.plane import Axis, axis_of, named_axis, vertices_of
 from sweep.curve.frontier import AXES, Candidate, X, candidates
 from sweep.model import Bound, Curve, Estimate, Point, Slo
+from sweep.report import axis as unit_of
 from sweep.report import quantity, words
-from sweep.report.compare import names
+from sweep.wording import short
 
 SAMPLES = 48  # of a line, evenly in ln x
 DIGITS = 7
@@ -41,16 +41,15 @@ def shown(labelled: Mapping[str, Curve], axis: str | None, slos: Sequence[Slo]) 
 
 def titles(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The axes on offer, named as a reader would: name, `output throughput against interactivity…`."""
-    return [(name, f"{_bare(each['y_label'])} against {_bare(each['x_label'])}") for name, each in document["axes"].items()]
-
-
-def _bare(label: str) -> str:
-    return re.sub(r"\s*\[.*\]$", "", label)
+    return [
+        (name, f"{unit_of.bare(each['y_label'])} against {unit_of.bare(each['x_label'])}")
+        for name, each in document["axes"].items()
+    ]
 
 
 def side(label: str, curve: Curve, many: bool) -> dict[str, Any]:
     """What a side is called, where there is room and where there is not."""
-    name = names.short(curve.endpoint.model if not many else curve.name, NAME_LENGTH)
+    name = short(curve.endpoint.model if not many else curve.name, NAME_LENGTH)
     return {
         "label": label,
         "name": curve.name,
@@ -77,10 +76,9 @@ def _suggested(curves: Sequence[Curve]) -> Slo:
 
 def numbers(axis: Axis, labelled: Mapping[str, Curve]) -> dict[str, Any]:
     """What is drawn on one axis: labels and, for every curve, points, vertices, the line and the limits of its band."""
-    found = re.search(r"\[([^,\]]+)", axis.x_label)
     return {
         "x_label": axis.x_label,
-        "x_unit": found[1] if found else "",
+        "x_unit": unit_of.unit(axis.x_label),
         "y_label": axis.y_label,
         "curves": {label: _curve(axis, curve) for label, curve in labelled.items()},
     }

@@ -10,14 +10,15 @@ from sweep.report import quantity
 from sweep.report.compare import names, outlays, questions, words
 from sweep.report.compare.grid import Table
 from sweep.report.compare.names import MISSING
+from sweep.wording import short
 
 
 def sides(compared: Comparison) -> Table:
     rows = tuple(
         (
             side.label,
-            names.short(side.name),
-            names.short(side.model),
+            short(side.name, names.NAME),
+            short(side.model, names.NAME),
             side.measured_at[:10],
             MISSING if side.accelerators is None else f"{side.accelerators:,}",
             outlays.price(side, compared),
