@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def of_share(slo: str, bound: Bound, kept: Estimate) -> Known:
     if verdict(kept, bound.quantile) != "undecided":
         return Known(name, 0.0, "decided")
     if kept.value == 1 and kept.n_eff:  # as many more as must all keep the bound
-        return Known(name, max(1.1, np.log(ALPHA / 2) / np.log(bound.quantile) / kept.n_eff), "undecided")
+        return Known(name, max(1.1, log(ALPHA / 2) / log(bound.quantile) / kept.n_eff), "undecided")
     apart = abs(kept.value - bound.quantile)
     side = kept.high - kept.value if kept.value < bound.quantile else kept.value - kept.low
     return Known(name, min(HOPELESS, max(1.1, (side / apart) ** 2)) if apart else HOPELESS, "undecided")

@@ -40,6 +40,7 @@ def test_a_share_far_from_its_percentile_is_decided_a_near_one_takes_long():
     assert near.longer == pytest.approx(16)
     flawless = precision.of_share("tail", bound, Estimate(value=1.0, low=0.8, high=1.0, n=20, n_eff=15.0))
     assert flawless.longer == pytest.approx(35 / 15, rel=0.01)
+    assert type(flawless.longer) is float  # it goes into findings, which are written as JSON
 
 
 def test_standing_agrees_with_the_finished_point():
