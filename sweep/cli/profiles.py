@@ -11,10 +11,10 @@ PLACE = 10
 def profiles(json: Json = False) -> None:
     """List the workload profiles.
 
-    ISL and OSL are their mean input and output tokens.
-
-    --profile also takes a TOML file, or ISL/OSL such as 1k/8k or 512/128.
+    ISL and OSL are their mean input and output tokens, or what else an answer is counted in. --profile also takes a TOML
+    file, or ISL/OSL such as 1k/8k or 512/128.
     """
+    from sweep import dialect
     from sweep.cli.screen import print_document, terminal
     from sweep.plan import lengths, profile
 
@@ -24,5 +24,7 @@ def profiles(json: Json = False) -> None:
         return
     from sweep.report.text import profile_table
 
-    means = [(each, lengths.expected(each.isl), lengths.expected(each.osl)) for each in known]
+    means = [
+        (each, lengths.expected(each.isl), lengths.expected(each.osl), dialect.get(each.dialect).TRAITS.unit) for each in known
+    ]
     terminal().print(profile_table(means))

@@ -17,7 +17,9 @@ PLACE = 10
 
 _ENDPOINT = "the API, with or without /v1; or sim, sim:PRESET for the embedded one"
 _PROFILE = "a name, a TOML file, or ISL/OSL like 1k/8k [1k-1k]; repeatable, one curve each"
-_DATASET = "prompts to cut from (JSON lines, ShareGPT JSON), pairs of lengths (isl, osl; CSV too), or both in place of the profile's"
+_DATASET = (
+    "prompts to cut from (JSON lines, ShareGPT JSON), pairs of lengths (isl, osl; CSV too), or both in place of the profile's"
+)
 _TOKENIZER = "tokenizer.json, to count answers the endpoint does not count"
 _GRID = "concurrencies, in this order [doubling until throughput stops rising]"
 _MAX_TOKENS = "end the sweep when this many were sent and received"

@@ -123,8 +123,8 @@ def points_table(curve: Curve) -> Fitted:
     return table
 
 
-def profile_table(means: Sequence[tuple[Profile, float, float]]) -> Fitted:
-    """Profiles with their mean input and output tokens."""
+def profile_table(means: Sequence[tuple[Profile, float, float, str]]) -> Fitted:
+    """Profiles with their mean input tokens and their mean output, in its unit."""
     from rich.text import Text
 
     from sweep.report.fitted import Fitted
@@ -132,8 +132,9 @@ def profile_table(means: Sequence[tuple[Profile, float, float]]) -> Fitted:
     table = Fitted(("ISL", "OSL"))
     for head in ("profile", "ISL", "OSL", "what it is"):
         table.add_column(head, justify="right" if head.endswith("SL") else "left", prose=head == "what it is")
-    for profile, isl, osl in means:
-        table.add_row(Text(profile.name, style="bold"), f"{isl:,.0f}", f"{osl:,.0f}", Text(profile.title))
+    for profile, isl, osl, unit in means:
+        output = f"{osl:,.0f}" + ("" if unit == "tokens" else f" {unit}")
+        table.add_row(Text(profile.name, style="bold"), f"{isl:,.0f}" if isl else MISSING, output, Text(profile.title))
     return table
 
 

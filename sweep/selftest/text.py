@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from sweep.report.quantity import MISSING, seconds, significant
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from sweep.report.fitted import Fitted
 
-WIDTH = 80
 EVEN = 0.00005  # below it a relative error shows as 0.00 %
 
 
@@ -25,15 +23,28 @@ def show(console: Console, result: Selftest) -> None:
 
 
 def pieces(result: Selftest) -> Iterator[RenderableType]:
+    from rich.table import Table
     from rich.text import Text
 
-    yield Text("Our client against simulated endpoints whose true times are known.\n")
+    yield Text("Our client against simulated endpoints whose true times are known.")
+    yield Text(f"{_machine(result)}\n", "dim")
     yield _table(result)
     yield Text()
+    said = Table.grid(padding=(0, 2, 0, 0))
     for sentence in sentences(result):
-        yield Text(fill(f"•  {sentence}", WIDTH, subsequent_indent="   "))
+        said.add_row(Text("•"), Text(sentence))
+    yield said
     yield Text()
     yield Text("Fit to measure on this machine." if result.fit else "Not fit to measure on this machine.", "bold")
+
+
+def _machine(result: Selftest) -> str:
+    """What was tested where, for whoever is sent this."""
+    tool, client = result.tool, result.client
+    cores = client.get("cores")
+    parts = [f"sweep {tool.version}", f"Python {tool.python}", client.get("kernel"), counted(cores, "core") if cores else None]
+    took = f"{result.seconds:.0f} s" + (", light loads only" if result.quick else "")
+    return ", ".join(str(part) for part in parts if part) + f"; {took}"
 
 
 def sentences(result: Selftest) -> Iterator[str]:
@@ -55,8 +66,12 @@ def sentences(result: Selftest) -> Iterator[str]:
     )
     cores = result.client.get("cores")
     yield f"Client and endpoint shared {'a single core' if cores == 1 else f'{cores} cores'}; an endpoint elsewhere leaves the client more."
-    if "user" in {load.stamps for load in loads}:
-        yield "This system gives no kernel time stamps: the client's own are taken, which are later."
+    own = "user" in {load.stamps for load in loads}
+    yield (
+        "This system gives no kernel time stamps: the client's own are taken, which are later."
+        if own
+        else ("Stamps are the kernel's: how busy the client is does not move them.")
+    )
 
 
 def _reach(result: Selftest) -> str:
@@ -91,7 +106,7 @@ def _table(result: Selftest) -> Fitted:
 
     table = Fitted(padding=2)
     table.add_column("endpoint")
-    for head in ("streams", "tok/s", "TTFT error\np50/p99/max µs", "token error\np50/p99/max µs", "figures\noff by"):
+    for head in ("streams", "tok/s", "stamps", "TTFT error\np50/p99/max µs", "token error\np50/p99/max µs", "figures\noff by"):
         table.add_column(head, justify="right")
     table.add_column("")
     for preset in result.presets:
@@ -105,6 +120,7 @@ def _row(load: LoadResult) -> tuple[str, ...]:
     return (
         str(load.streams),
         significant(load.tok_per_s),
+        f"{load.token_error_s.n:,}",
         _microseconds(load.ttft_error_s),
         _microseconds(load.token_error_s),
         _percent(worst[1]) if worst else MISSING,
