@@ -84,7 +84,7 @@ TABLE: dict[str, Kind] = {
     ),
     "preempting": Kind(
         "disqualifies",
-        "{share:.0%} of the answers stood still midway, as where a full memory preempts; {latencies:.1f} latencies are too few",
+        "{share:.1%} of the answers stood still midway, as where a full memory preempts; {latencies:.1f} latencies are too few",
         "a full endpoint settles in about ten latencies: ask for a --duration as long as that, or look at lower loads",
     ),
     "rate-limited": Kind(

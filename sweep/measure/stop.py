@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.measure import precision
 from sweep.measure.overload import overloaded
-from sweep.measure.saturation import SETTLED_E2E, preempting
+from sweep.measure.saturation import SETTLED_E2E, WAITING, opening_s
 from sweep.measure.window import due_column, is_open, place, slots_of
 from sweep.model import Cell, Live, Outcome, Window
 from sweep.records import INT, ORDER, Records
@@ -138,16 +138,23 @@ def _known_end(cell: Cell, seen: _Seen, shortest: tuple[int, str]) -> tuple[int 
     asked, before = seen.standing(cell, span_s), seen.standing(cell, span_s / CHECKPOINT)
     left = [now for now, then in zip(asked, before, strict=True) if not (now.settled or (now.held and then.held))]
     worth_it = any(max(CHECKPOINT, now.longer) * span_s <= WORTH_IT * may_s for now in left)
-    if worth_it and not over and not _restless(seen, may_s):
+    if worth_it and not over and not _restless(cell, seen, may_s):
         return None, ""
     return _demanded_end(cell, seen.rows, seen.window, seen.e2e_s, seen.now_ns, span_s), BUDGET if left else shortest[1]
 
 
-def _restless(seen: _Seen, may_s: float) -> bool:
-    """Whether a full endpoint makes room by preempting, whose state will not settle within what the cell may measure."""
-    if may_s >= SETTLED_E2E * seen.e2e_s:
+def _restless(cell: Cell, seen: _Seen, may_s: float) -> bool:
+    """Whether the endpoint is full, so that its state will not settle within what the cell may measure.
+
+    Told by the first half of the slots of an equilibrium start: had they met a queue, all would look alike.
+    """
+    if cell.load.kind != "closed" or cell.start != "equilibrium" or may_s >= SETTLED_E2E * seen.e2e_s:
         return False
-    return preempting(seen.done.where(seen.done[seen.window.due] >= seen.window.begin_ns))
+    alone_s = opening_s(cell, seen.rows, slots_of(cell.load) // 2)
+    due = (seen.rows[seen.window.due] >= seen.window.begin_ns) & seen.rows.present("first_ns")
+    if alone_s is None or not due.any():
+        return False
+    return float(np.median((seen.rows["first_ns"] - seen.rows["sent_ns"])[due])) / 1e9 > WAITING * alone_s
 
 
 def _shortest_s(cell: Cell, seen: _Seen) -> float:
@@ -226,7 +233,7 @@ def _together(done: Records, open: Records) -> Records:
     return Records(columns, np.zeros(len(done) + len(open) + 1, np.int64), empty, empty)
 
 
-_READ = {name for name in INT if name.endswith("_ns")} | {"worker", "osl", "outcome", "chunks"}
+_READ = {name for name in INT if name.endswith("_ns")} | {"request", "worker", "osl", "outcome", "chunks"}
 
 
 def _median_e2e_s(cell: Cell, done: Records, failed: NDArray[np.bool_]) -> float | None:

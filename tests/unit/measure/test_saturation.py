@@ -30,13 +30,13 @@ def answers(gaps_s: list[float], took_s: float = 20.0) -> records.Records:
     ],
 )
 def test_only_what_stands_still_far_longer_than_usual_counts(gaps_s, still):
-    assert saturation.standing_still(answers(gaps_s)) == pytest.approx(still)
+    assert saturation.standing_still(answers(gaps_s), 10.0) == pytest.approx(still)
 
 
 def test_a_part_of_a_long_answer_is_no_stand_still():
-    assert saturation.standing_still(answers([0.3] * 18 + [5.0] * 2, took_s=200.0)) == 0.0
+    assert saturation.standing_still(answers([0.3] * 18 + [5.0] * 2, took_s=200.0), 10.0) == 0.0
 
 
 def test_without_streams_nothing_is_said():
-    assert saturation.standing_still(records.from_rows([failure(0, 0, S)])) == 0.0
-    assert saturation.standing_still(records.from_rows([answer(0, 0, osl=1)])) == 0.0
+    assert saturation.standing_still(records.from_rows([failure(0, 0, S)]), 10.0) == 0.0
+    assert saturation.standing_still(records.from_rows([answer(0, 0, osl=1)]), 10.0) == 0.0
