@@ -62,3 +62,12 @@ def test_the_readme_names_no_option_that_does_not_exist() -> None:
     known = set(re.findall(r"--[a-z][a-z-]+", reference.text()))
     written = set(re.findall(r"(?<![-\w])--[a-z][a-z-]+", (ROOT / "README.md").read_text()))
     assert written - known - {"--editable", "--realtime"} == set()  # of pip and of bench
+
+
+def test_what_the_readme_shows_is_what_the_example_says(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = readme.partition("```text\n")[2].partition("```")[0]
+    said = {
+        " ".join(line.split()) for line in output(capsys, "show", str(ROOT / "reports/examples/demo.curve.json")).splitlines()
+    }
+    assert [line for line in shown.splitlines() if " ".join(line.split()) not in said] == []
