@@ -152,14 +152,19 @@ def _side(each: Mapping[str, Any], curve: Curve, compared: Comparison | None) ->
     power = side.power_w_per_accelerator if side.power_given or not metered else None
     return {
         **each,
-        "count": side.accelerators,
-        "price": token if token is not None else hour,
+        "count": _field(side.accelerators),
+        "price": _field(token if token is not None else hour),
         "by_token": token is not None,
         "currency": side.currency or "",
-        "power": power,
+        "power": _field(power),
         "metered": metered,
         "powered": metered or power is not None,
     }
+
+
+def _field(value: float | None) -> str:
+    """As one would type it."""
+    return "" if value is None else f"{value:.10g}"
 
 
 def _told(label: str, curve: Curve) -> dict[str, Any]:

@@ -36,9 +36,14 @@ async function decodeAll() {
 }
 
 function everything() {
+  spend();
+  redraw();
+}
+
+/** New prices and powers move no point. */
+function spend() {
   judgeAll();
   reprice();
-  redraw();
 }
 
 /** New bounds move the rings at most. */
@@ -60,7 +65,8 @@ function listen() {
     });
   }
   for (const side of shown.sides) {
-    for (const name of ["count", "price", "unit", "power"]) byId(`${name}-${side.label}`).addEventListener("input", everything);
+    byId(`count-${side.label}`).addEventListener("input", everything);
+    for (const name of ["price", "unit", "power"]) byId(`${name}-${side.label}`).addEventListener("input", spend);
     const box = byId(`show-${side.label}`);
     if (!box) continue;
     box.addEventListener("change", () => {
