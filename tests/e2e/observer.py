@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-TEXTS = ("content", "reasoning", "reasoning_content")
+TEXTS = ("content", "reasoning", "reasoning_content", "text", "thinking")
 _NUMBER = re.compile(rb"^x-request-id: (\d+)-(?!preflight|canary)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -44,16 +44,34 @@ class Exchange:
         return found
 
     def tokens_ns(self) -> list[int]:
-        """When each chunk of a chat's answer passed that holds text."""
-        choices = [(at_ns, choice) for at_ns, data in self.events() for choice in data.get("choices", ())]
-        return [at_ns for at_ns, choice in choices if any(choice["delta"].get(key) for key in TEXTS)]
+        """When each event passed that holds text."""
+        return [at_ns for at_ns, data in self.events() if any(map(_says, data.get("choices", [data])))]
+
+    def answer_ns(self) -> int | None:
+        """When the first event of a chat passed that holds text of the answer, not of a thought."""
+        answers = (at_ns for at_ns, data in self.events() for choice in data["choices"] if choice["delta"].get("content"))
+        return next(answers, None)
+
+    @property
+    def tokens(self) -> int:
+        """By the last usage that passed; by events where none did."""
+        usages = [data.get("response", data).get("usage") for _, data in self.events()]
+        told = [usage.get("completion_tokens", usage.get("output_tokens")) for usage in usages if usage]
+        return int(told[-1]) if told else len(self.tokens_ns())
+
+
+def _says(part: dict[str, Any]) -> bool:
+    """A choice of chat or completions, or an event of messages or responses."""
+    delta = part.get("delta", part)
+    return bool(delta) if isinstance(delta, str) else any(delta.get(key) for key in TEXTS)
 
 
 class _Passing:
     """What passes on one connection, in requests and answers that take turns."""
 
-    def __init__(self, exchanges: list[Exchange]) -> None:
+    def __init__(self, exchanges: list[Exchange], before: Callable[[Exchange], None]) -> None:
         self.exchanges = exchanges
+        self.before = before
         self.current = Exchange(reads=[(0, b"")])
 
     def asked(self, at_ns: int, data: bytes) -> None:
@@ -62,17 +80,25 @@ class _Passing:
             self.exchanges.append(self.current)
         self.current.request += data
         self.current.asked_ns = at_ns
+        self.before(self.current)
 
     def answered(self, at_ns: int, data: bytes) -> None:
         self.current.reads.append((at_ns, data))
 
 
 @contextmanager
-def watching(url: str) -> Iterator[tuple[str, list[Exchange]]]:
-    """The URL to sweep instead, and what passes there."""
+def watching(url: str, at_first: Callable[[], None] = lambda: None) -> Iterator[tuple[str, list[Exchange]]]:
+    """The URL to sweep instead, and what passes there. `at_first` is called before the first request after preflight goes on."""
     host, _, port = urlsplit(url).netloc.rpartition(":")
     exchanges: list[Exchange] = []
     threads: list[threading.Thread] = []
+    lock, begun = threading.Lock(), threading.Event()
+
+    def before(exchange: Exchange) -> None:
+        with lock:
+            if not begun.is_set() and exchange.number is not None:
+                at_first()
+                begun.set()
 
     def accept(listener: socket.socket) -> None:
         while True:
@@ -81,7 +107,7 @@ def watching(url: str) -> Iterator[tuple[str, list[Exchange]]]:
             except OSError:
                 return
             server = socket.create_connection((host, int(port)))
-            passing = _Passing(exchanges)
+            passing = _Passing(exchanges, before)
             for source, sink, note in ((client, server, passing.asked), (server, client, passing.answered)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 start(_hand_on, source, sink, note)

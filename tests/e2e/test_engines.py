@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checks import Swept, as_asked, as_observed, observed, sound, sweep_of, tell, with_seen
+from checks import Swept, as_asked, as_observed, observed, plain_sweep, sound, sweep_of, tell, with_seen
 from conftest import EVERY_SERVER, started
 from engines import llamacpp, nginx, transformers_serve, vllm, whisper
 from engines.engine import CannotRun, Engine
@@ -28,7 +28,7 @@ def by_its_metrics(name: str, swept: Swept, osl: int) -> None:
     tell(name, swept, (counted["generation_tokens_total"], ttft_s, tpot_s, e2e_s), "`/metrics`")
     whole = swept.records["osl"].fill_null(0).sum()
     assert whole <= counted["generation_tokens_total"] <= whole + swept.cut * osl
-    assert len(swept.ok) == counted["request_success_total"]
+    assert len(swept.ok) <= counted["request_success_total"] <= len(swept.ok) + swept.cut  # some end while being cut
     begun = swept.records.drop_nulls("first_ns")
     assert len(begun) <= counted[f"{vllm.TIMES[0]}_count"] <= len(begun) + swept.cut
     # The server's clocks begin when its core has the request and end when it has the token: parsing, templating and sending come
@@ -57,12 +57,12 @@ def test_vllm_up_to_64_streams(tmp_path: Path) -> None:
     """A model so small that 64 streams are no burden to it, though its server and the client together are one to two cores."""
     for engine in started(vllm.tiny_running()):
         loads = ("--grid", "4,16,64", "--duration", "8s")
-        made = sweep_of(engine, tmp_path, "--profile", "96/64", *loads, counters=vllm.COUNTERS, observed=True)
+        made = sweep_of(engine, tmp_path, "--profile", "96/64", *loads, counters=vllm.COUNTERS)
         sound(made)
         as_asked(made)
         whole = made.records["osl"].fill_null(0).sum()
         assert whole <= made.counted["vllm:generation_tokens_total"] <= whole + made.cut * 64
-        assert len(made.ok) == made.counted["vllm:request_success_total"]
+        assert len(made.ok) <= made.counted["vllm:request_success_total"] <= len(made.ok) + made.cut  # some end while being cut
         as_observed(made)
         tell("vLLM `chat`, tiny model", made, observed(made), "observer")
 
@@ -77,7 +77,7 @@ def test_vllm_pooling(pooling: Engine, tmp_path: Path, dialect: str, extra: int)
     """A batch is as many requests inside; a reranker that compares embeddings makes one of the query as well."""
     profile = tmp_path / "batch.toml"
     profile.write_text(f'title = "batches"\ndialect = "{dialect}"\nstart = "cold"\nisl.mean = 512\nosl.mean = 8\n')
-    made = sweep_of(pooling, tmp_path, "--profile", str(profile), *LOADS, counters=vllm.COUNTERS, observed=True)
+    made = sweep_of(pooling, tmp_path, "--profile", str(profile), *LOADS, counters=vllm.COUNTERS)
     sound(made)
     as_asked(made)
     as_observed(made, streamed=False)
@@ -93,7 +93,7 @@ def test_transformers_serve(tmp_path: Path) -> None:
     """It refuses `ignore_eos` and `min_tokens`: answers may be shorter than asked, and are recorded as they are."""
     for engine in started(transformers_serve.running()):
         loads = ("--model", str(transformers_serve.model()), "--profile", "64/16", *LOADS)
-        made = sweep_of(engine, tmp_path, *loads, observed=True)
+        made = sweep_of(engine, tmp_path, *loads)
         sound(made)
         as_asked(made)
         as_observed(made)
@@ -108,7 +108,7 @@ def test_whisper(tmp_path: Path) -> None:
         'title = "clips"\ndialect = "transcription"\ntext = "speech"\nstart = "cold"\nisl.mean = 0\nosl.mean = 5\n'
     )
     for engine in started(whisper.running()):
-        made = sweep_of(engine, tmp_path, "--model", "tiny", "--profile", str(profile), *LOADS, observed=True)
+        made = sweep_of(engine, tmp_path, "--model", "tiny", "--profile", str(profile), *LOADS)
         sound(made)
         as_observed(made, streamed=False)
         assert made.curve.endpoint.unit == "audio seconds"
@@ -132,7 +132,7 @@ def through(behind: Behind, place: str, out: Path, *options: str, profile: str =
     places, exchanges = behind
     exchanges.clear()
     loads = ("--profile", profile, "--grid", "1,2,4", "--duration", "5s", *options)
-    return with_seen(sweep_of(Engine(places[place]), out, *loads), exchanges)
+    return with_seen(plain_sweep(places[place], out, *loads), exchanges)
 
 
 def test_through_tls(behind: Behind, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_gateway_with_a_limit(behind: Behind, tmp_path: Path) -> None:
 
 
 def test_a_gateway_that_gives_up(behind: Behind, tmp_path: Path) -> None:
-    """A prompt that takes longer than its second of patience ends in 504, told as such."""
+    """A prompt that takes longer than its four seconds of patience ends in 504, told as such."""
     made = through(behind, "impatient", tmp_path, profile="1200/16")
     sound(made, "http_error", "truncated")
     assert {status for point in made.curve.points for status in point.statuses} <= {"200", "504"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from checks import Swept, as_asked, as_observed, observed, sound, sweep_of, tell, timings
+from conftest import EVERY_SERVER
 from engines import llamacpp
 from engines.llamacpp import Engine
 
@@ -24,7 +25,7 @@ COUNTERS = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predict
 def swept(llama: Engine, tmp_path_factory: pytest.TempPathFactory) -> Swept:
     options = ("--profile", f"{ISL}/{OSL}", "--grid", "1,2,4", "--duration", "8s")
     out = tmp_path_factory.mktemp("llama")
-    return sweep_of(llama, out, *options, counters=[f"llamacpp:{name}" for name in COUNTERS], observed=True)
+    return sweep_of(llama, out, *options, counters=[f"llamacpp:{name}" for name in COUNTERS])
 
 
 def test_every_request_is_accounted_for(swept: Swept) -> None:
@@ -73,19 +74,30 @@ def test_its_keep_alive_quirk_is_recorded(swept: Swept) -> None:
     assert (swept.records["retries"] == 0).all()
 
 
+@EVERY_SERVER
+@pytest.mark.parametrize("name", ["completions", "messages", "responses"])
+def test_its_other_dialects(llama: Engine, tmp_path: Path, name: str) -> None:
+    loads = ("--profile", f"{ISL}/{OSL}", "--dialect", name, "--grid", "1,4", "--duration", "5s")
+    made = sweep_of(llama, tmp_path, *loads)
+    sound(made)
+    as_asked(made)
+    as_observed(made)
+    tell(f"llama.cpp `{name}`", made, observed(made), "observer")
+
+
 def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
     """Twelve tokens of `reasoning_content`, then the answer: two times to first token, as the observer saw them."""
     with llamacpp.running(*llamacpp.THINKING) as engine:
-        made = sweep_of(engine, tmp_path, "--profile", "64/24", "--grid", "1,2", "--duration", "5s", observed=True)
+        made = sweep_of(engine, tmp_path, "--profile", "64/24", "--grid", "1,2", "--duration", "5s")
     sound(made)
     as_observed(made)
     thoughtful = 0
     for row, seen in made.pairs():
-        answers = [at_ns for at_ns, data in seen.events() for choice in data["choices"] if choice["delta"].get("content")]
-        assert (row["first_answer_ns"] is None) == (not answers)
-        if answers:
+        answer_ns = seen.answer_ns()
+        assert (row["first_answer_ns"] is None) == (answer_ns is None)
+        if answer_ns is not None:
             thoughtful += row["first_ns"] < row["first_answer_ns"]
-            assert row["first_answer_ns"] == pytest.approx(answers[0], abs=20e6)
+            assert row["first_answer_ns"] == pytest.approx(answer_ns, abs=20e6)
     assert thoughtful > 0
     for point in made.curve.points:
         whole, answer = (point.metrics[name]["p50"].value or 0.0 for name in ("ttft_s", "ttft_answer_s"))
@@ -95,7 +107,7 @@ def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
 def test_guesses_that_come_true_arrive_together(tmp_path: Path) -> None:
     """Speculative decoding: up to eight tokens at once, each in a chunk of its own; counts are not shaken by it."""
     with llamacpp.running(*llamacpp.GUESSING) as engine:
-        made = sweep_of(engine, tmp_path, "--profile", "64/96", "--grid", "1,2", "--duration", "6s", observed=True)
+        made = sweep_of(engine, tmp_path, "--profile", "64/96", "--grid", "1,2", "--duration", "6s")
     sound(made)
     as_asked(made)
     as_observed(made)

@@ -21,16 +21,15 @@ THOUGHT = 12  # tokens, the mark of its end included
 def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
     """`delta.reasoning`, then `delta.content`; between the two times to first token lie as many steps as the thought has tokens."""
     for engine in started(vllm.tiny_running("text", *vllm.THINKING)):
-        made = sweep_of(engine, tmp_path, "--profile", "64/32", *LOADS, counters=vllm.COUNTERS, observed=True)
+        made = sweep_of(engine, tmp_path, "--profile", "64/32", *LOADS, counters=vllm.COUNTERS)
         sound(made)
         as_asked(made)
         as_observed(made)
         answered = [(row, seen) for row, seen in made.pairs() if row["osl"] > THOUGHT]
         assert answered
         for row, seen in answered:
-            contents = [at_ns for at_ns, data in seen.events() for choice in data["choices"] if choice["delta"].get("content")]
             assert row["chunks"] == row["osl"] - 1  # the end of the thought is a token and no text
-            assert row["first_ns"] <= row["first_answer_ns"] == pytest.approx(contents[0], abs=20e6)
+            assert row["first_ns"] <= row["first_answer_ns"] == pytest.approx(seen.answer_ns(), abs=20e6)
         for point in made.curve.points:
             whole, answer = (point.metrics[name]["p50"].value or 0.0 for name in ("ttft_s", "ttft_answer_s"))
             assert 0 < whole < answer
@@ -40,7 +39,7 @@ def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
 def test_guesses_that_come_true_are_one_chunk(tmp_path: Path) -> None:
     """Speculative decoding: chunks of five tokens, so that chunks are no count of tokens; usage is."""
     for engine in started(vllm.tiny_running("text", *vllm.GUESSING)):
-        made = sweep_of(engine, tmp_path, "--profile", "64/96", *LOADS, counters=(*vllm.COUNTERS, vllm.ACCEPTED), observed=True)
+        made = sweep_of(engine, tmp_path, "--profile", "64/96", *LOADS, counters=(*vllm.COUNTERS, vllm.ACCEPTED))
         sound(made)
         as_asked(made)
         as_observed(made)
@@ -58,9 +57,7 @@ def test_pictures_are_looked_at(tmp_path: Path) -> None:
             profile = tmp_path / f"{width}.toml"
             pictures = f"images = {{ width = {width}, height = 224, count = 1 }}"
             profile.write_text(f'title = "pictures"\nstart = "cold"\nisl.mean = 512\nosl.mean = 16\n{pictures}\n')
-            made = sweep_of(
-                engine, tmp_path / str(width), "--profile", str(profile), *LOADS, counters=vllm.COUNTERS, observed=True
-            )
+            made = sweep_of(engine, tmp_path / str(width), "--profile", str(profile), *LOADS, counters=vllm.COUNTERS)
             sound(made)
             as_asked(made)
             as_observed(made)

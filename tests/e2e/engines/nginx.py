@@ -29,7 +29,7 @@ http {{
     location / {{ limit_conn busy 2; proxy_pass http://{behind}; proxy_buffering off; }}
     location @busy {{ internal; add_header Retry-After 1 always; default_type application/json;
       return 429 '{{"error":{{"message":"busy","type":"rate_limit"}}}}'; }} }}
-  server {{ listen 127.0.0.1:{impatient}; location / {{ proxy_pass http://{behind}; proxy_buffering off; proxy_read_timeout 1s; }} }}
+  server {{ listen 127.0.0.1:{impatient}; location / {{ proxy_pass http://{behind}; proxy_buffering off; proxy_read_timeout 4s; }} }}
 }}
 """
 PLACES = ("tls", "gzip", "limited", "impatient")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engines import vllm
@@ -31,8 +31,10 @@ def running() -> Iterator[Engine]:
 
 
 def _load(url: str) -> None:
-    """The model is loaded by the first request, which waits for it longer than a sweep's preflight would."""
+    """The model is loaded by the first request, which waits for it longer than a sweep's preflight would, if it is not dropped."""
     body = {"model": str(model()), "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}
     ask = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(ask, timeout=120) as answer:
-        answer.read()
+    for _ in range(3):
+        with suppress(OSError), urllib.request.urlopen(ask, timeout=120) as answer:
+            answer.read()
+            return
