@@ -118,7 +118,7 @@ class Point(Noun, frozen=True, kw_only=True):
     slos: tuple[SloResult, ...]
     health: Health | None
     findings: tuple[Finding, ...]
-    energy_j: float | None = None
+    energy_j: float | None = None  # drawn by all accelerators inside the window
     disqualified: bool = False
     busy_s: float | None = None  # how long the cell kept the endpoint busy, start and tail included
     mid_flight: int | None = None  # equilibrium start: how many slots began so, before the endpoint queued

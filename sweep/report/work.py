@@ -19,3 +19,9 @@ def one(rate_unit: str) -> str:
 def spelled(rate_unit: str) -> str:
     """As a sentence has it: `token`, `vector`, `document`, `second of audio`."""
     return _SPELLED.get(many(rate_unit), one(rate_unit))
+
+
+def many_spelled(rate_unit: str) -> str:
+    """`tokens`, `vectors`, `seconds of audio`."""
+    word = spelled(rate_unit)
+    return word.replace("second", "seconds") if word.startswith("second") else f"{word}s"

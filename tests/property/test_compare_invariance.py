@@ -19,15 +19,22 @@ few = settings(max_examples=25)
 
 
 def put(
-    a: tuple[float, float], b: tuple[float, float], *, units: float = 1.0, money: float = 1.0, turned: bool = False
+    a: tuple[float, float],
+    b: tuple[float, float],
+    *,
+    units: float = 1.0,
+    money: float = 1.0,
+    watts: float = 700.0,
+    turned: bool = False,
 ) -> Comparison:
-    """Sides as (output scale, spread); `units` multiplies every throughput, `money` every price."""
+    """Sides as (output scale, spread); `units` multiplies every throughput, `money` every price; `watts` of every accelerator."""
     sides = [
         comparable.side(name, output=units * output, spread=width, accelerators=count)
         for name, (output, width), count in (("a", a, 4), ("b", b, 8))
     ]
     prices = {"a": Price(per_accelerator_hour=2.0 * money), "b": Price(per_accelerator_hour=3.0 * money)}
-    return compare(sides[::-1] if turned else sides, at=AT, prices=prices, draws=DRAWS)
+    powers = {"a": watts, "b": 1.5 * watts}
+    return compare(sides[::-1] if turned else sides, at=AT, prices=prices, powers=powers, draws=DRAWS)
 
 
 def near(a: float | None, b: float | None) -> bool:
@@ -79,6 +86,19 @@ def test_the_size_of_money_does_not_matter(a: float, u: float, b: float, money: 
             assert served.cost_per_million is not None
             assert dearer.cost_per_million is not None
             assert near((served.cost_per_million.value or 0) * money, dearer.cost_per_million.value)
+
+
+@few
+@given(scale, spread, scale, st.floats(1.0, 1e5))
+def test_the_size_of_all_powers_does_not_matter(a: float, u: float, b: float, watts: float) -> None:
+    one, other = put((a, u), (b, u)), put((a, u), (b, u), watts=watts)
+    assert {verdict.of for verdict in one.verdicts} == {"throughput", "cost", "energy"}
+    assert all(alike(x.ratio, y.ratio) and x.call == y.call for x, y in zip(one.verdicts, other.verdicts, strict=True))
+    for x, y in zip(one.answers, other.answers, strict=True):
+        for served, more in zip(x.served, y.served, strict=True):
+            assert served.energy is not None
+            assert more.energy is not None
+            assert near((served.energy.per_token_j.value or 0) * watts / 700, more.energy.per_token_j.value)
 
 
 @few

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Ratio, Served, Verdict
@@ -25,7 +25,24 @@ def answer(compared: Comparison) -> str:
     lead = "It depends on the target: " if len(winners) > 1 else ""
     lead = f"Forced, though unfair: {lead.lower()}" if compared.unfair else lead
     said = "; ".join(_group(compared, of, group, at, alone=len(groups) == 1) for group, at in groups)
-    return f"{lead}{said if lead else _capital(said)}."
+    return " ".join([f"{lead}{said if lead else _capital(said)}.", *_over_demand(compared)])
+
+
+def _over_demand(compared: Comparison) -> Iterator[str]:
+    """What the buyer's own mix costs, and how much of it goes unserved."""
+    costs = [(each.label, each.cost_per_million.value) for each in compared.demand if each.cost_per_million]
+    if costs:
+        told = names.targets([f"{names.money(cost, compared)} at {label}" for label, cost in costs])
+        unit = work.many_spelled(compared.rate_unit)
+        yield f"Over your demand a million {unit} cost {told}."
+    for each in compared.demand:
+        open_ = [
+            f"{quantity.percent(share)} of it {what}"
+            for share, what in ((each.unreachable_share, "is out of its reach"), (each.undecided_share, "is undecided"))
+            if share
+        ]
+        if open_:
+            yield f"{each.label}: {names.targets(open_)}."
 
 
 def _capital(text: str) -> str:

@@ -62,6 +62,15 @@ def test_it_may_depend_on_the_target() -> None:
     assert "; B (quick) is better at 28 tok/s/user: it delivers 68 % more than A" in said
 
 
+def test_a_weighted_demand_has_its_cost_and_what_is_not_served() -> None:
+    sides = [side("a", latency=2.0, accelerators=8, price=2.0), side("b", accelerators=8, price=2.0)]
+    said = first_line(*sides, at=[], weights={20.0: 3, 55.0: 1})
+    assert re.search(
+        r" Over your demand a million tokens cost \S+ at A and \S+ at B\. A: 25\.0 % of it is out of its reach\.$", said
+    )
+    assert "Over your demand" not in first_line(*sides, at=[20.0])
+
+
 def test_one_side_alone_may_get_there() -> None:
     assert first_line(side("a", latency=2.0), side("b"), at=[55.0]) == "B (b) is better at 55 tok/s/user: A does not get there."
 
