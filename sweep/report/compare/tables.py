@@ -32,7 +32,7 @@ def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = F
     """One row for each side at each target; with costs where a price is known, or as `priced` says; `brief` for 80 columns."""
     if priced is None:
         priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
-    unit = names.rate_unit(compared).replace("/accelerator", " per accelerator")
+    unit = names.rate_unit(compared).replace("/accelerator", "/acc." if brief else " per accelerator")
     cost = names.cost_head(compared)
     heads = (cost,) if brief else (cost, "95 %")
     head = ("target", "", unit, "95 %", "proven", *(heads if priced else ()), "at load" if brief else "how")

@@ -12,7 +12,6 @@ from sweep.report.foreign import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
 
 def show(console: Console, compared: Comparison, curves: Sequence[Curve]) -> None:
@@ -31,8 +30,7 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     taken = (outlays.costs(compared), outlays.energies(compared))
     for table in (tables.sides(compared), *brief, tables.loads(compared), *taken):
         if table is not None and table.rows:
-            yield _drawn(table)
-            yield Text()
+            yield from _drawn(table)
     for title, lines in (
         ("Over the whole curve", [words.gain(compared, each) for each in compared.gains]),
         ("What would make it surer", advice.surer(compared)),
@@ -46,22 +44,23 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     yield Text("The four questions: what is answered differently", style="bold")
     for table in questions.differing(curves, compared):
         if table.rows:
-            yield _drawn(table)
+            yield from _drawn(table)
         yield Padding(Text(f"{table.title}: {table.note}" if not table.rows else table.note, style="dim"), (0, 0, 1, 1))
 
 
-def _drawn(table: grid.Table) -> Table:
-    from rich import box
-    from rich.table import Table as Drawn
+def _drawn(table: grid.Table) -> Iterator[RenderableType]:
+    """Words wrap, numbers do not; where the window is too narrow, what the measurements alone prove goes first."""
     from rich.text import Text
 
-    made = Drawn(
-        title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
+    from sweep.report.fitted import Fitted
+
+    made = Fitted(spare=("proven", "95 %"))
+    last = len(table.head) - 1
     for place, head in enumerate(table.head):
-        made.add_column(
-            Text(head, style="dim"), justify="left" if place < table.left or place == len(table.head) - 1 else "right"
-        )
+        words = place < table.left
+        made.add_column(Text(head, style="dim"), justify="left" if words or place == last else "right", prose=words)
     for row in table.rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+        made.add_row(*row)
+    yield Text(table.title, style="bold")
+    yield made
+    yield Text()

@@ -35,14 +35,12 @@ def _over_demand(compared: Comparison) -> Iterator[str]:
         told = names.targets([f"{names.money(cost, compared)} at {label}" for label, cost in costs])
         unit = work.many_spelled(compared.rate_unit)
         yield f"Over your demand a million {unit} cost {told}."
+    unserved: dict[str, list[str]] = {}
     for each in compared.demand:
-        open_ = [
-            f"{quantity.percent(share)} of it {what}"
-            for share, what in ((each.unreachable_share, "is out of its reach"), (each.undecided_share, "is undecided"))
-            if share
-        ]
-        if open_:
-            yield f"{each.label}: {names.targets(open_)}."
+        shares = ((each.unreachable_share, "is out of reach"), (each.undecided_share, "is undecided"))
+        told = " and ".join(f"{quantity.percent(share)} of it {what}" for share, what in shares if share)
+        unserved.setdefault(told, []).append(each.label)
+    yield from (f"For {names.targets(labels)} {told}." for told, labels in unserved.items() if told)
 
 
 def _capital(text: str) -> str:

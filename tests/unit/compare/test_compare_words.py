@@ -66,7 +66,7 @@ def test_a_weighted_demand_has_its_cost_and_what_is_not_served() -> None:
     sides = [side("a", latency=2.0, accelerators=8, price=2.0), side("b", accelerators=8, price=2.0)]
     said = first_line(*sides, at=[], weights={20.0: 3, 55.0: 1})
     assert re.search(
-        r" Over your demand a million tokens cost \S+ at A and \S+ at B\. A: 25\.0 % of it is out of its reach\.$", said
+        r" Over your demand a million tokens cost \S+ at A and \S+ at B\. For A 25\.0 % of it is out of reach\.$", said
     )
     assert "Over your demand" not in first_line(*sides, at=[20.0])
 
