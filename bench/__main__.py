@@ -1,4 +1,4 @@
-"""python -m bench            the client's benchmark, peers beside it, and the simulated endpoint's
+"""python -m bench            the client's benchmark, peers beside it, the simulated endpoint's, and what the numbers are worth
 python -m bench list       every benchmark and what it is about
 python -m bench NAME …     those benchmarks, one after the other
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DEFAULT = ("client", "peers", "simulator")
+DEFAULT = ("client", "peers", "simulator", "statistics", "alarms", "bias", "spending")
 HELPERS = ("reference", "stand", "floor", "otava_changes")  # run by benchmarks, not by people
 
 

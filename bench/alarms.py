@@ -81,7 +81,7 @@ def _drifts(due: Floats, end: Floats) -> bool:
     if (count == 0).any():
         return False
     mean = np.bincount(place, weights=(end - due)[: len(come)], minlength=steadiness.BINS) / count
-    return steadiness.drift_per_minute(mean, seconds) is not None
+    return steadiness.drift_per_minute(mean, seconds, steadiness.QUEUE_P) is not None
 
 
 def _overloaded_at(due: Floats, end: Floats, now: float) -> bool:

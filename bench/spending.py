@@ -1,4 +1,4 @@
-"""What a curve costs in endpoint time, and how far off it is: `python -m bench.spending [--presets …]`.
+"""What a curve costs in endpoint time, and how far off it is: `python -m bench.spending [--full] [--presets …]`.
 
 The doubling grid at 1K/1K in virtual time against the usual recipe on the same loads (2·C warm-ups, then 10·C requests, from
 a cold start), both with their errors at the loads where the endpoint is not full; then what refinement adds: the frontier's
@@ -138,8 +138,10 @@ def table(presets: Sequence[str], tell: Callable[[], float]) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.spending", description=__doc__)
-    parser.add_argument("--presets", default=",".join(PRESETS), help="separated by commas")
-    presets = parser.parse_args(arguments).presets.split(",")
+    parser.add_argument("--full", action="store_true", help="all presets")
+    parser.add_argument("--presets", default=PRESETS[0], help="these, separated by commas")
+    asked = parser.parse_args(arguments)
+    presets = list(PRESETS) if asked.full else asked.presets.split(",")
     began = time.perf_counter()
     for line in table(presets, lambda: time.perf_counter() - began):
         sys.stdout.write(line + "\n")

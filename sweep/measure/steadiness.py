@@ -17,7 +17,8 @@ Floats = NDArray[np.float64]
 
 MIN_WINDOW_S = 120.0
 BINS = 20
-DRIFT_P = 0.005  # for each of two series
+DRIFT_P = 0.005  # of the token rate
+QUEUE_P = 0.001  # of TTFT: a queue near its capacity remembers for longer than the bins, and wanders without drifting
 DRIFT_CHANGE = 0.05  # over the window: less is steady enough, whatever its p-value
 HALVES_P = 0.001
 HALVES_CHANGE = 0.05
@@ -29,7 +30,9 @@ def findings(records: Records, cohort: Records, window: Window | None) -> Iterat
         return
     named = {"output rate": _token_rate(records, window), "TTFT": _ttft(cohort, window)}
     series = {what: y for what, y in named.items() if y is not None and y.mean() > 0}
-    drifts = {what: slope for what, y in series.items() if (slope := drift_per_minute(y, window.seconds)) is not None}
+    wanted = {"output rate": DRIFT_P, "TTFT": QUEUE_P}
+    slopes = {what: drift_per_minute(y, window.seconds, wanted[what]) for what, y in series.items()}
+    drifts = {what: slope for what, slope in slopes.items() if slope is not None}
     for what, slope in drifts.items():
         yield Finding(code="drifting", data={"what": what, "per_minute": slope})
     if not drifts:
@@ -39,11 +42,11 @@ def findings(records: Records, cohort: Records, window: Window | None) -> Iterat
                 yield Finding(code="history-dependent", data={"what": what, "change": found.change})
 
 
-def drift_per_minute(y: Floats, seconds: float) -> float | None:
+def drift_per_minute(y: Floats, seconds: float, p: float = DRIFT_P) -> float | None:
     """Relative change a minute of a series of equal time bins, None when it does not drift."""
     found = trend(y)
     change = found.slope * len(y) / float(y.mean())
-    return change / (seconds / 60) if found.p < DRIFT_P and abs(change) > DRIFT_CHANGE else None
+    return change / (seconds / 60) if found.p < p and abs(change) > DRIFT_CHANGE else None
 
 
 def _token_rate(records: Records, window: Window) -> Floats | None:
