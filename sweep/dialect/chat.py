@@ -57,7 +57,7 @@ class Chunk(Wire, gc=False):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(Chunk).decode
+_decode = wire.decoder(Chunk)
 
 
 def encode(ask: Ask) -> bytes:

@@ -22,7 +22,7 @@ class Answer(pieces.Answer, gc=False):
     data: list[msgspec.Raw] | None = None
 
 
-_decode = msgspec.json.Decoder(Answer).decode
+_decode = wire.decoder(Answer)
 
 
 def encode(ask: Ask) -> bytes:

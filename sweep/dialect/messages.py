@@ -55,7 +55,7 @@ class Data(Wire, gc=False):
     stop_reason: str | None = None
 
 
-_decode = msgspec.json.Decoder(Data).decode
+_decode = wire.decoder(Data)
 
 
 def encode(ask: Ask) -> bytes:

@@ -20,7 +20,7 @@ class Answer(pieces.Answer, gc=False):
     results: list[msgspec.Raw] | None = None
 
 
-_decode = msgspec.json.Decoder(Answer).decode
+_decode = wire.decoder(Answer)
 
 
 def encode(ask: Ask) -> bytes:

@@ -62,8 +62,8 @@ class Data(Wire, gc=False):
     message: str | None = None
 
 
-_decode = msgspec.json.Decoder(Data).decode
-_decode_response = msgspec.json.Decoder(Response).decode
+_decode = wire.decoder(Data)
+_decode_response = wire.decoder(Response)
 
 
 def encode(ask: Ask) -> bytes:

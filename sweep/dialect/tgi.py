@@ -39,7 +39,7 @@ class Data(Wire, gc=False):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(Data).decode
+_decode = wire.decoder(Data)
 
 
 def encode(ask: Ask) -> bytes:

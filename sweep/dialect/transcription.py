@@ -8,8 +8,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import msgspec
-
 from sweep.dialect import Traits, fault, multipart, openai, pieces, wire
 from sweep.dialect.wire import Wire
 from sweep.model import Ask, Event, SimAsk, Usage
@@ -36,7 +34,7 @@ class Answer(Wire, gc=False):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(Answer).decode
+_decode = wire.decoder(Answer)
 
 
 def encode(ask: Ask) -> bytes:

@@ -74,6 +74,11 @@ def usage_of(
     return Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached, reasoning_tokens=reasoning)
 
 
+def decoder(kind: type[T]) -> Callable[[bytes], T]:
+    """Reads JSON as `kind`. A number may be written as text, as some gateways do; half a token stays an error."""
+    return msgspec.json.Decoder(kind, strict=False).decode
+
+
 def parse(decode: Callable[[bytes], T], data: bytes) -> T | Event:
     """What `decode` makes of the data of an event; an `Event` when it is no JSON object. ValueError when it is not understood."""
     try:

@@ -16,9 +16,12 @@ WHOLE_BYTES = 7 << 20
 
 
 class Answer:
-    """Feeds a call's meter from the body of its response. `more` is False once the rest does not matter."""
+    """Feeds a call's meter from the body of its response. `more` is False once the rest does not matter.
 
-    __slots__ = ("_body", "_call", "_dialect", "_streamed", "_tell", "more")
+    What a body begins with says more than its type: JSON is one answer, or the error of a server that had promised a stream.
+    """
+
+    __slots__ = ("_begun", "_body", "_call", "_dialect", "_streamed", "_tell", "more")
 
     def __init__(self, call: Call, response: Response, dialect: Dialect, tell: Callable[[Call, str], str]) -> None:
         """The head of `response` is complete. `tell` makes an error's text fit to be kept."""
@@ -27,6 +30,7 @@ class Answer:
         self._tell = tell
         self._body = bytearray()
         self.more = True
+        self._begun = response.status != 200  # what kind of body it is has been seen
         self._streamed = False
         call.status, call.headers = response.status, response.headers
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -42,6 +46,8 @@ class Answer:
     def take(self, body: bytes, at_ns: int) -> None:
         """A part of the body and when it came."""
         call = self._call
+        if not self._begun:
+            self._begin(body.lstrip()[:1])
         if self._streamed:
             call.meter.feed(body, at_ns)
             self.more = call.meter.failed is None
@@ -51,6 +57,14 @@ class Answer:
             if call.status == 200:
                 self._give_up(f"an answer of more than {WHOLE_BYTES} bytes")
             self.more = False
+
+    def _begin(self, sign: bytes) -> None:
+        """`sign` is the first byte that is no space; empty while there is none."""
+        self._begun = bool(sign)
+        if sign == b"<":
+            self._give_up("a page instead of an answer")
+        elif sign and self._call.meter.failed is None:
+            self._streamed = sign not in b"{["
 
     def end(self, response: Response, whole: bool, at_ns: int) -> None:
         """The body has ended; `whole` False: by a closed connection before its time."""
@@ -86,5 +100,5 @@ class Answer:
         if status in (429, 503) and after is not None:
             outcome = Outcome.RATE_LIMITED
             self._call.retry_after_s = retry_after.seconds(after, response.headers.get("date"), datetime.now(UTC))
-            said = f"retry after {after[:40]}: {said}"
+            said = f"retry after {after[:40]}" + (f": {said}" if said else "")
         self._call.settle(outcome, self._tell(self._call, said) if said else None, at_ns)

@@ -96,8 +96,11 @@ class Call:
         return now_ns - (self.sent_ns or self.planned_ns)
 
     def silent_ns(self, now_ns: int) -> int:
-        """How long nothing was heard: since the last read, else since it was sent, else since it was due."""
-        heard_ns = self.line.sock.stamp_ns if self.line is not None else 0
+        """How long nothing was heard: since the last read, else since it was sent, else since it was due.
+
+        Whatever comes after the end mark says nothing any more: then since the last token.
+        """
+        heard_ns = self.line.sock.stamp_ns if self.line is not None and not self.meter.done else self.meter.newest_ns or 0
         return now_ns - max(heard_ns, self.sent_ns or self.planned_ns)
 
     def row(self) -> Row:

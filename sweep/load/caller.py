@@ -89,7 +89,7 @@ class Caller:
             except ConnectionError:
                 # The one hidden retry: a kept connection that the server closed before it answered one byte.
                 call.retries += 1
-                call.reused = False
+                call.reused, call.sent_ns = False, None
         line = await self._dial()
         call.connected_ns = monotonic_ns()
         if call.outcome is None:

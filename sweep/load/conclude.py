@@ -23,15 +23,16 @@ LIMITS = {"input_tokens_limit": identity.INPUT_KEYS, "output_tokens_limit": iden
 Facts = dict[str, Any]
 
 
-def model_of(target: Target, listed: list[dict[str, Any]] | None) -> tuple[str, dict[str, Any]]:
-    """(which model is meant, what the server's list says of it). ModelError where that is not clear."""
+def model_of(target: Target, listed: list[dict[str, Any]] | None, status: int = 200) -> tuple[str, dict[str, Any]]:
+    """(which model is meant, what the server's list, which came with `status`, says of it). ModelError where that is not clear."""
     named = {identity.name_of(entry): entry for entry in listed or ()}
     if target.model is not None:
         return target.model, named.get(target.model, {})
     if len(named) == 1:
         return next(iter(named.items()))
     if not named:
-        raise ModelError(f"{target.url}/models names no model", "say which one with --model NAME")
+        told = "" if status == 200 else f" (HTTP {status})"
+        raise ModelError(f"{target.url}/models names no model{told}", "say which one with --model NAME")
     shown = ", ".join(list(named)[:20]) + (", …" if len(named) > 20 else "")
     raise ModelError(f"the endpoint serves {len(named)} models: {shown}", "choose one with --model NAME")
 

@@ -11,6 +11,7 @@ MAX_LINE_BYTES = 4_096  # a chunk's size and extensions; a trailer
 MAX_INTERIM = 16
 _STATUS = re.compile(rb"HTTP/1\.([01]) (\d{3})(?: [^\r\n]*)?")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+_FOLD = re.compile(rb"\r\n[ \t]+")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
 
 
@@ -129,7 +130,7 @@ class Response:
             if not b"HTTP/1.".startswith(data[at : at + 7]):
                 raise ValueError("no HTTP")
             return -1
-        first, *lines = data[at:end].split(b"\r\n")
+        first, *lines = _FOLD.sub(b" ", data[at:end]).split(b"\r\n")
         told = _STATUS.fullmatch(first)
         if told is None:
             raise ValueError("no HTTP")

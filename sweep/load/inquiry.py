@@ -21,13 +21,13 @@ from sweep.load.client import Target, body_of, open_session, proxy_for
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
 from sweep.load.wire import Wire
-from sweep.model import Images, Outcome
+from sweep.model import Images, Outcome, TokenSource
 from sweep.prompt.ask import compose_ask
 from sweep.prompt.ids import Passage
 from sweep.prompt.text import compose
 
 MAX_REQUESTS = 12
-MAX_BYTES = 1 << 20
+MAX_BYTES = 2 << 20  # a market place's list of models is one megabyte
 RTT_CONNECTS = 5
 ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
 GLANCE_S = 0.005  # how often to look whether the first token came
@@ -51,7 +51,8 @@ class Reply:
 
     @property
     def completion_tokens(self) -> int | None:
-        return self.call.meter.usage.completion_tokens if self.call.meter.usage else None
+        tokens, source = self.call.meter.tokens()
+        return tokens if source is TokenSource.USAGE else None
 
     @property
     def cached_tokens(self) -> int | None:

@@ -13,6 +13,7 @@ from sweep.model import Event, Outcome, TokenSource, Usage
 
 MAX_EVENT_BYTES = 3 << 20
 MAX_CHUNKS = 500_000  # 16 bytes each; a stream beyond it does not end
+MAX_TOKENS = 1 << 31  # of a prompt or an answer; a server that tells more, or less than none, tells nothing
 
 
 class Meter:
@@ -63,6 +64,11 @@ class Meter:
     def begun_ns(self) -> int | None:
         """When the first chunk came; None while there is none."""
         return self.chunk_ns[0] if self.first_ns is None and self.chunk_ns else self.first_ns
+
+    @property
+    def newest_ns(self) -> int | None:
+        """When the last chunk so far came."""
+        return self.chunk_ns[-1] if self.chunk_ns else self.last_ns
 
     def feed(self, data: bytes, at_ns: int) -> None:
         """One read. After the end mark or a failure nothing more is looked at."""
@@ -150,7 +156,7 @@ class Meter:
         grown = self._growth(event)
         if event.token or (grown is not None and grown > 0):
             self.chunk_ns.append(at_ns)
-            self.chunk_tokens.append(grown or event.token_ids or 1)
+            self.chunk_tokens.append(grown if grown is not None and grown > 0 else event.token_ids or 1)
             if event.answer and self.answer_ns is None:
                 self.answer_ns = at_ns
             if event.token_ids:
@@ -169,15 +175,15 @@ class Meter:
         usage = event.usage
         if usage is None:
             return None
-        self.usage = usage if self.usage is None else _merged(self.usage, usage)
-        count = usage.completion_tokens
+        self.usage = _merged(self.usage or Usage(), usage)
+        count = _meant(usage.completion_tokens)
         if count is None:
             return None
         # The first count is growth only if nothing came before it: a closing usage repeats what the chunks already brought.
         before = self._counted if self._counted is not None else None if self.chunks or self.finish or event.finish else 0
         if self._counted is not None and self.finish is None and count > self._counted:
             self.source = TokenSource.CONTINUOUS_USAGE
-        self._counted = count
+        self._counted = max(count, self._counted or 0)  # one that sinks is no count, and growth from there no tokens
         return count - before if before is not None and self.finish is None else None
 
     # --- what it comes to ------------------------------------------------------------------------------------
@@ -191,9 +197,9 @@ class Meter:
         return Outcome.OK if self.chunks else Outcome.EMPTY
 
     def tokens(self) -> tuple[int | None, TokenSource]:
-        """(output tokens, their source)."""
+        """(output tokens, their source). A server that says 0 of an answer that came does not count."""
         usage = self.usage.completion_tokens if self.usage is not None else None
-        if usage is not None and (self.done or self.finish or not self.chunks):
+        if usage is not None and (self.done or self.finish or not self.chunks) and (usage or not self.chunks):
             return usage, TokenSource.USAGE
         counted = self.tokens_taken + sum(self.chunk_tokens)
         return (counted, self.source) if counted else (None, TokenSource.UNKNOWN)
@@ -218,10 +224,18 @@ class Meter:
 
 
 def _merged(old: Usage, new: Usage) -> Usage:
-    """The newest figure of each kind."""
+    """The newest figure of each kind; no prompt has 0 tokens."""
     return Usage(
-        prompt_tokens=old.prompt_tokens if new.prompt_tokens is None else new.prompt_tokens,
-        completion_tokens=old.completion_tokens if new.completion_tokens is None else new.completion_tokens,
-        reasoning_tokens=old.reasoning_tokens if new.reasoning_tokens is None else new.reasoning_tokens,
-        cached_tokens=old.cached_tokens if new.cached_tokens is None else new.cached_tokens,
+        prompt_tokens=_newest(old.prompt_tokens, new.prompt_tokens or None),
+        completion_tokens=_newest(old.completion_tokens, new.completion_tokens),
+        reasoning_tokens=_newest(old.reasoning_tokens, new.reasoning_tokens),
+        cached_tokens=_newest(old.cached_tokens, new.cached_tokens),
     )
+
+
+def _newest(old: int | None, new: int | None) -> int | None:
+    return old if _meant(new) is None else new
+
+
+def _meant(count: int | None) -> int | None:
+    return count if count is not None and 0 <= count <= MAX_TOKENS else None

@@ -12,6 +12,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
+import aiohttp
+
 from sweep import dialect as dialects
 from sweep.errors import EndpointError
 from sweep.load import conclude, identity, prompts, refusal
@@ -64,7 +66,7 @@ class _Preflight:
     async def run(self) -> tuple[Endpoint, Passage | None]:
         asking = self.inquiry
         async with asking:
-            asking.model, entry = conclude.model_of(asking.target, await self._models())
+            asking.model, entry = conclude.model_of(asking.target, await self._models(), self.facts.get("models_status", 200))
             short = await self._first_answer()
             long = await self._long_answer()
             spoken = [reply for reply in (short, long) if reply is not None]
@@ -95,6 +97,8 @@ class _Preflight:
         try:
             status, kind, body = await self.inquiry.fetch(url)
         except Exception as error:
+            if target.model is not None and isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+                return None  # the list is not understood, nor needed
             raise refusal.of_connection(error, target) from None
         if target.model is None:
             if status in (401, 403) or 300 <= status < 400:

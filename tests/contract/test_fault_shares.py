@@ -24,7 +24,7 @@ from sweep.sim.loop import precise_loop
 from sweep.sim.options import Options
 
 CHAT = dialect.get("chat")
-REQUESTS, AT_ONCE, OSL, SHARE, SEED = 240, 60, 6, 0.25, 5
+REQUESTS, AT_ONCE, OSL, SHARE, SEED = 120, 60, 6, 0.25, 5
 SILENT_S, PATIENCE_S = 1.5, 30.0  # what is silent for ever is given up soon, whatever else may take as long as the machine does
 FIELDS = ("stream_options", "ignore_eos")
 ENDS_IN = {

@@ -46,6 +46,10 @@ def plain(status: str, body: bytes, *headers: str) -> bytes:
     return head.encode() + b"\r\n\r\n" + body
 
 
+def typed(kind: bytes, body: bytes) -> bytes:
+    return HEAD.replace(b"text/event-stream", kind) + chunk(body) + b"0\r\n\r\n"
+
+
 async def request_of(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
@@ -151,6 +155,10 @@ ENDS: dict[str, tuple[Talk, Outcome]] = {
     "error inside 200": (sends(chunked(TOKEN + b'data: {"error":{"message":"boom"}}\n\n')), Outcome.STREAM_ERROR),
     "no JSON": (sends(chunked(TOKEN + b"data: {oops\n\n")), Outcome.MALFORMED),
     "invalid UTF-8": (sends(chunked(TOKEN + TOKEN + TOKEN.replace(b"one", b"\xff\xfe") + FINISH)), Outcome.MALFORMED),
+    "a stream called JSON": (sends(typed(b"application/json", WHOLE)), Outcome.OK),
+    "JSON called a stream": (sends(typed(b"text/event-stream", b'\n {"error":{"message":"boom"}}')), Outcome.STREAM_ERROR),
+    "a page called a stream": (sends(typed(b"text/event-stream", b"<html>hi</html>")), Outcome.MALFORMED),
+    "JSON lines": (sends(typed(b"application/x-ndjson", b'{"done":false}\n{"done":true}\n')), Outcome.MALFORMED),
     "HTML": (sends(plain("200 OK", b"<html>hi</html>", "Content-Type: text/html")), Outcome.MALFORMED),
     "compressed": (sends(HEAD[:-2] + b"Content-Encoding: gzip\r\n\r\n" + chunk(b"\x1f\x8b" * 99)), Outcome.MALFORMED),
     "bad chunk size": (sends(HEAD + b"0x1f\r\nabc"), Outcome.MALFORMED),
@@ -216,6 +224,66 @@ def test_a_closed_kept_connection_costs_one_counted_retry() -> None:
     assert [call.outcome for call in calls] == [Outcome.OK] * 3
     assert all(call.retries <= 1 for call in calls)
     assert holds(calls[-1])
+
+
+def test_a_retry_that_finds_nobody_was_not_sent() -> None:
+    """The server reads a second request on a kept connection, closes it and listens no more."""
+
+    async def run() -> Call:
+        done = asyncio.Event()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await request_of(reader)
+            writer.write(chunked(WHOLE))
+            await request_of(reader)
+            server.close()
+            writer.close()
+            done.set()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        body = CHAT.encode(Ask(model="m", prompt="some words", osl=2))
+        async with Caller(target_from(f"http://127.0.0.1:{port}", environ={}), CHAT, "test", Wire()) as caller:
+            for number in range(2):
+                call = Call(number, 8, 2, body, Meter(CHAT, Reads()))
+                call.planned_ns = monotonic_ns()
+                await caller.perform(call)
+        await done.wait()
+        return call
+
+    call = asyncio.run(run())
+    assert (call.outcome, call.retries, call.sent_ns) == (Outcome.CONNECT, 1, None)
+    assert holds(call)
+
+
+def test_what_comes_after_the_end_mark_is_silence() -> None:
+    """A server that goes on sending comments keeps no answer open that is complete."""
+
+    async def run() -> tuple[Outcome | None, int, bool]:
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await request_of(reader)
+            writer.write(HEAD + chunk(WHOLE))
+            while not writer.is_closing():
+                writer.write(chunk(b": still here\n\n"))
+                await asyncio.sleep(0.005)
+            writer.close()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with Caller(target_from(f"http://127.0.0.1:{port}", environ={}), CHAT, "test", Wire()) as caller:
+            call = Call(0, 8, 2, CHAT.encode(Ask(model="m", prompt="some words", osl=2)), Meter(CHAT, Reads()))
+            call.planned_ns = monotonic_ns()
+            task = asyncio.create_task(caller.perform(call))
+            await asyncio.sleep(0.1)
+            silent_ns, outcome = call.silent_ns(monotonic_ns()), call.outcome
+            call.stop(call.meter.outcome())
+            await task
+        server.close()
+        return outcome, silent_ns, call.outcome is Outcome.OK
+
+    outcome, silent_ns, ok = asyncio.run(run())
+    assert (outcome, ok) == (None, True)
+    assert silent_ns > 50_000_000
 
 
 def test_a_fresh_connection_that_closes_is_not_retried() -> None:

@@ -139,3 +139,27 @@ def test_taking_in_between_loses_nothing() -> None:
     assert (meter.chunks, meter.first_ns) == (2, 5)
     meter.take()
     assert (meter.last_ns, meter.tokens()[0]) == (7, 2)
+
+
+@pytest.mark.parametrize("count", [0, -3, 2**31 + 1, 2**64 - 1, 10**40])
+def test_a_count_that_cannot_be_meant_is_none(count: int) -> None:
+    meter, _, tokens = metered(event("a"), event("b"), event(finish="length"), LAST.replace(b"%d", str(count).encode()), DONE)
+    assert meter.tokens() == (2, TokenSource.CHUNKS)
+    assert tokens == [1, 1]
+    meter = metered(event("a"), event(finish="length"), LAST.replace(b"9", str(count).encode()) % 1, DONE)[0]
+    assert meter.usage is not None
+    assert meter.usage.prompt_tokens is None
+    assert meter.tokens() == (1, TokenSource.USAGE)
+
+
+def test_a_count_that_sinks_brings_no_tokens() -> None:
+    meter, times, tokens = metered(*(event("a", usage=count) for count in (4, 2, 3, 5)), event(finish="length", usage=5), DONE)
+    assert times == [0, 1, 2, 3]
+    assert tokens == [4, 1, 1, 1]
+    assert meter.tokens() == (5, TokenSource.USAGE)
+
+
+@pytest.mark.parametrize("written", ['"2"', "2.0", "2e0"])
+def test_a_count_may_be_written_as_text_or_as_a_fraction(written: str) -> None:
+    meter = metered(event("a"), event("b"), event(finish="length"), LAST.replace(b"%d", written.encode()), DONE)[0]
+    assert meter.tokens() == (2, TokenSource.USAGE)
