@@ -185,11 +185,12 @@ def _demanded_end(
     """When the window satisfies every demand (or is `span_s` long), or will; None while that cannot be said.
 
     What led to a begin may differ by the moment it is asked at: an end in the past is kept only if the begin it rests on is
-    the begin seen at that end.
+    the begin seen at that end. Where no end is like that, the begins going round in a circle, the latest of them will do if
+    the window that ends there is as long as demanded, though not of whole rounds.
     """
     if window is None or e2e_s is None:
         return None
-    begin_ns = window.begin_ns
+    begin_ns, latest_ns = window.begin_ns, 0
     for _ in range(SETTLING):
         end_ns = _end_after(cell, rows, window, begin_ns, span_s or demanded_s(cell, e2e_s), now_ns)
         if end_ns is None or end_ns > now_ns:
@@ -197,8 +198,10 @@ def _demanded_end(
         again = place(cell, rows, end_ns)
         if again is not None and again.begin_ns == begin_ns:
             return end_ns
-        begin_ns = begin_ns if again is None else again.begin_ns
-    return None
+        begin_ns, latest_ns = begin_ns if again is None else again.begin_ns, max(end_ns, latest_ns)
+    last = place(cell, rows, latest_ns)
+    satisfied = last and _end_after(cell, rows, last, last.begin_ns, span_s or demanded_s(cell, e2e_s), now_ns)
+    return latest_ns if satisfied and satisfied <= latest_ns else None
 
 
 def _end_after(cell: Cell, rows: Records, window: Window, begin_ns: int, span_s: float, now_ns: int) -> int | None:

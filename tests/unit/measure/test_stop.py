@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import msgspec
 import numpy as np
 import pytest
@@ -82,6 +84,21 @@ def test_or_two_end_to_end_times():
     assert decision.kind == "enough"
     assert window is not None
     assert 24.5 < window.seconds < 26
+
+
+def test_begins_that_go_round_in_a_circle_do_not_keep_a_cell_going(steady, monkeypatch):
+    """Seen in virtual time: MSER-5 found another begin at every end, and the cell went on until its cap."""
+    begins = cycle([2 * S, 5 * S, 4 * S])
+
+    def circling(one, found, now_ns):
+        window = place(one, found, now_ns)
+        return window and msgspec.structs.replace(window, begin_ns=next(begins))
+
+    monkeypatch.setattr(stop, "place", circling)
+    decision, now_ns = replay(cell(), steady)
+    assert (decision.kind, decision.reason) == ("enough", "long enough")
+    assert now_ns < 35 * S
+    assert decision.end_ns >= 22 * S
 
 
 def test_a_demanded_length_is_exact(steady):
