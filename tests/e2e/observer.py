@@ -61,8 +61,8 @@ class Exchange:
 
 
 def _says(part: dict[str, Any]) -> bool:
-    """A choice of chat or completions, or an event of messages or responses."""
-    delta = part.get("delta", part)
+    """A choice of chat or completions; an event with a type, of messages or responses, only by its delta."""
+    delta = part.get("delta", {} if "type" in part else part)
     return bool(delta) if isinstance(delta, str) else any(delta.get(key) for key in TEXTS)
 
 
