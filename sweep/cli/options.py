@@ -60,6 +60,8 @@ Dialect = Annotated[
     str | None, ENDPOINT.rare("--dialect NAME", "how the API is spoken: chat, completions, … [the profile's, or chat]")
 ]
 Insecure = Annotated[bool, ENDPOINT.rare("--insecure", "do not verify the certificate; recorded")]
+Budget = Annotated[float | None, LOAD("--budget 20m", "endpoint time for all cells [twice the doubling's]", values.seconds)]
+MaxTokens = Annotated[int | None, LOAD("--max-tokens 5M", "end the sweep when this many were sent and received", values.count)]
 Slo = Annotated[Texts, JUDGE("--slo SLO", "a preset, or bounds like ttft_p99<=450ms,tpot_p99<=40ms; repeatable")]
 Axis = Annotated[str | None, JUDGE("--axis NAME", _AXIS, values.axis_pair)]
 Set = Annotated[Texts, DECLARE.rare("--set KEY=VALUE", "declare one fact, e.g. hardware.accelerator_count=8; repeatable")]

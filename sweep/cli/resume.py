@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.options import LOAD, Header, Json, Yes
-from sweep.cli.values import count, seconds
+from sweep.cli.options import Budget, Header, Json, MaxTokens, Yes
 
 PANEL = "Measure"
 PLACE = 20
@@ -17,14 +16,15 @@ PLACE = 20
 def resume(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="the folder of the interrupted run, reports/NAME")],
     header: Header = None,
-    budget: Annotated[float | None, LOAD("--budget 20m", "a new budget; the time spent until now counts", seconds)] = None,
-    max_tokens: Annotated[int | None, LOAD("--max-tokens 5M", "a new limit; the tokens spent until now count", count)] = None,
+    budget: Budget = None,
+    max_tokens: MaxTokens = None,
     json: Json = False,
     yes: Yes = False,
 ) -> None:
     """Go on with an interrupted sweep.
 
-    Measures the cells that are left and writes the whole curve. Keys and headers are never on disk: give them again.
+    Measures the cells that are left and writes the whole curve. A higher --max-tokens or --budget goes on past a limit: what
+    was spent until now counts. Keys and headers are never on disk: give them again.
     """
     from sweep.cli.screen import watching
     from sweep.run import resume as go_on

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from sweep.cli import options, values
 from sweep.cli.options import DECLARE, ENDPOINT, HOW, JUDGE, LOAD, OUTPUT, WORKLOAD, Texts
-from sweep.cli.values import auto_or, count, one_of, seconds, whole
+from sweep.cli.values import auto_or, one_of, seconds, whole
 
 if TYPE_CHECKING:
     from sweep.model import Curve
@@ -22,7 +22,6 @@ _DATASET = (
 )
 _TOKENIZER = "tokenizer.json, to count answers the endpoint does not count"
 _GRID = "concurrencies, in this order [doubling until throughput stops rising]"
-_MAX_TOKENS = "end the sweep when this many were sent and received"
 _IDLE = "a request without a byte for so long has failed [from the workload, at least 60s]"
 _GATE = "add the curve to this history and judge it, as `sweep regress DIR` does; exit 1 on a confirmed regression"
 _CALIBRATION = "attach what `sweep selftest --json` said on this machine"
@@ -58,8 +57,8 @@ def run(
         Effort,
         LOAD("--effort HOW", "intervals: quick, standard or rigorous [standard]", one_of(*get_args(Effort))),
     ] = "standard",
-    budget: Annotated[float | None, LOAD("--budget 20m", "endpoint time for all cells [twice the doubling's]", seconds)] = None,
-    max_tokens: Annotated[int | None, LOAD("--max-tokens 5M", _MAX_TOKENS, count)] = None,
+    budget: options.Budget = None,
+    max_tokens: options.MaxTokens = None,
     repeat: Annotated[int, LOAD.rare("--repeat N", "measure every load N times [1]", whole(1, 1000))] = 1,
     cold_start: Annotated[bool, LOAD.rare("--cold-start", "all slots start at once instead of in mid-flight")] = False,
     cap: Annotated[float | None, LOAD.rare("--cap 10m", "longest time for a cell [10m, virtual 24h]", seconds)] = None,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from sweep.cli import main, reference
 
@@ -41,6 +43,17 @@ def test_every_option_is_explained(name: str, capsys: pytest.CaptureFixture[str]
     options = [line for line in text.splitlines() if line.startswith("  --")]
     bare = [line for line in options if re.fullmatch(r"  --\S+( \S+)?", line)]
     assert [line for line in bare if f"{line}\n      " not in text] == []
+
+
+def test_an_option_has_the_same_words_in_every_command() -> None:
+    """Save for --out, which is a folder here and a file there."""
+    group: Any = get_command(main.application())
+    said: dict[str, set[str]] = {}
+    for command in group.commands.values():
+        for param in command.params:
+            if param.param_type_name == "option":
+                said.setdefault(param.opts[0], set()).add(f"{param.metavar}: {param.help}")
+    assert {name: words for name, words in said.items() if len(words) > 1 and name != "--out"} == {}
 
 
 def test_rare_options_are_kept_for_help_all(capsys: pytest.CaptureFixture[str]) -> None:
