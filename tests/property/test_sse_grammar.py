@@ -49,7 +49,7 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
     return [stream[begin:end] for begin, end in pairwise(edges)]
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(streams, st.lists(st.integers(0, 500), max_size=8))
 @example(b"data: x\r\n\n", [])
 @example(b"\rdata: x\n\n", [8])
@@ -93,7 +93,7 @@ def test_what_is_framed_comes_back(
     assert splitter.pending == 0
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(streams, st.lists(st.integers(0, 500), max_size=8), st.integers(0, 12))
 def test_the_limit_does_not_depend_on_the_reads(stream: bytes, places: list[int], limit: int) -> None:
     assert verdict([stream], limit) == verdict(cut(stream, places), limit)

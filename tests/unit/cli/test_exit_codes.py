@@ -82,6 +82,7 @@ def test_exit_codes(
         (["--gate", "nightly"], 0),
     ],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_is_one_document_and_its_code_is_what_was_demanded(
     more: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -80,27 +81,64 @@ def test_errors_carry_no_escape_sequences(capsys: pytest.CaptureFixture[str]) ->
     assert "\x1b" not in capsys.readouterr().err
 
 
+DEMO = str(Path(__file__).parents[3] / "reports" / "examples" / "demo.curve.json")
 EVERY = ["show", "show --json", "check", "pick --slo ttft<=60s", "compare FILE --force", "describe", "regress --no-page"]
 
 
-@pytest.mark.parametrize("args", [*map(str.split, EVERY), ["--version"], ["--help"], ["profiles"], ["version"]])
-def test_a_reader_that_leaves_has_what_it_wanted(args: list[str], saved: Path) -> None:
+Ended = tuple[int, str]  # exit code and standard error
+Calling = Callable[[list[str], int], Ended]
+
+
+def as_a_process(args: list[str], stdout: int) -> Ended:
+    ended = subprocess.run([sys.executable, "-m", "sweep", *args], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
+    return ended.returncode, ended.stderr
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Calling:
+    """As a process, without starting one."""
+
+    def call(args: list[str], stdout: int) -> Ended:
+        with open(os.dup(stdout), "w", encoding="utf-8") as stream, monkeypatch.context() as patched:  # noqa: PTH123
+            patched.setattr(sys, "stdout", stream)
+            code = main.run(args)
+        return code, capsys.readouterr().err
+
+    return call
+
+
+@pytest.fixture
+def nobody_reads() -> Iterator[int]:
     reading, writing = os.pipe()
     os.close(reading)
-    file = [] if args[0] in ("--version", "--help", "profiles", "version") else [str(saved)]
-    ended = _sweep([str(saved) if each == "FILE" else each for each in args] + file, writing)
+    yield writing
     os.close(writing)
-    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("args", [*map(str.split, EVERY), ["--version"], ["--help"], ["profiles"], ["version"]])
+def test_a_reader_that_leaves_has_what_it_wanted(args: list[str], nobody_reads: int, called: Calling) -> None:
+    file = [] if args[0] in ("--version", "--help", "profiles", "version") else [DEMO]
+    assert called([DEMO if each == "FILE" else each for each in args] + file, nobody_reads) == (0, "")
 
 
 @pytest.mark.parametrize("args", [["show"], ["show", "--json"], ["check", "--json"], ["--version"]])
-def test_output_on_a_full_disk_is_one_line(args: list[str], saved: Path) -> None:
+def test_output_on_a_full_disk_is_one_line(args: list[str], called: Calling) -> None:
     with Path("/dev/full").open("w") as full:
-        ended = _sweep([*args, str(saved)] if args != ["--version"] else args, full.fileno())
-    assert ended.returncode == 2
-    assert ended.stderr.splitlines()[0].startswith("error: standard output: ")
-    assert ended.stderr.splitlines()[1].startswith("hint: ")
-    assert len(ended.stderr.splitlines()) == 2
+        require_one_line(called([*args, DEMO] if args != ["--version"] else args, full.fileno()))
+
+
+def test_nothing_is_left_to_say_when_the_process_ends(nobody_reads: int) -> None:
+    assert as_a_process(["show", DEMO], nobody_reads) == (0, "")
+    with Path("/dev/full").open("w") as full:
+        require_one_line(as_a_process(["show", "--json", DEMO], full.fileno()))
+
+
+def require_one_line(ended: Ended) -> None:
+    code, told = ended
+    assert code == 2
+    assert told.splitlines()[0].startswith("error: standard output: ")
+    assert told.splitlines()[1].startswith("hint: ")
+    assert len(told.splitlines()) == 2
 
 
 def test_a_sweep_goes_on_when_nobody_watches_it(tmp_path: Path) -> None:
@@ -112,10 +150,6 @@ def test_a_sweep_goes_on_when_nobody_watches_it(tmp_path: Path) -> None:
     os.close(writing)
     assert ended.returncode == 0
     assert len(artifact.load(tmp_path / "alone" / "alone.curve.json").points) == 2
-
-
-def _sweep(args: list[str], stdout: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "sweep", *args], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
 
 
 def test_version_and_profiles(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,7 @@ def test_a_secret_goes_to_its_own_endpoint_only() -> None:
         taking_turns(Settings(endpoint="", headers=("Authorization: x",)), ["https://one.example", "https://two.example"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_files_say_that_they_were_interleaved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     once = ["--profile", "64/16", "--grid", "1,2", "--duration", "1s", "--name", "ab", "--out", str(tmp_path)]
     assert (

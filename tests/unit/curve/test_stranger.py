@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         profiles=("chat",),
         slos=(KNOWN,),
         grid="4,16,64,128",
-        requests=400,
+        requests=200,
         start="cold",
         out=made,
         name="run",

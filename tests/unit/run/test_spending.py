@@ -45,13 +45,6 @@ def test_a_cell_that_cannot_be_afforded_is_not_begun() -> None:
     assert least_tokens(msgspec.structs.replace(plan(), profile=profile, kind="poisson"), 4.0) == 0
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are looked at elsewhere."""
-    for drawn in ("sweep.report.figure.save", "sweep.report.page.save"):
-        monkeypatch.setattr(drawn, lambda *_: None)
-
-
 def spent(folder: Path) -> int:
     records = pl.read_parquet(folder / "run.records.parquet").filter(pl.col("sent_ns").is_not_null())
     return int(records["isl_asked"].sum() + records["osl"].sum())
