@@ -23,6 +23,7 @@ DURATION_S = 4.0
 class Silent:
     """Watches without a word."""
 
+    def turn(self, place: str) -> None: ...
     def planned(self, plan: Plan, endpoint: Endpoint, expected: Expected) -> bool:
         return True
 
