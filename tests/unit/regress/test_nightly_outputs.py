@@ -12,6 +12,7 @@ from curve_builder import curve, point
 from nights import night, nights, worsenings
 
 from sweep.cli.main import run
+from sweep.cli.nightly import document
 from sweep.convert.bencher import bencher
 from sweep.convert.junit import junit
 from sweep.convert.markdown import markdown
@@ -118,6 +119,11 @@ def test_a_night_is_named_by_its_date_and_by_its_time_where_several_share_it():
 )
 def test_what_the_latest_night_was_held_against(history, says):
     assert says in latest_night(history)
+
+
+def test_nothing_is_minus_zero():
+    same = judge(comparable("x", nights(np.zeros((12, 3, 12)))), RULES)
+    assert not re.search(rb"-0\.0\b(?!\d)", document([same]))
 
 
 def test_nights_without_news_are_one_row_of_the_page():
