@@ -14,6 +14,8 @@ from sweep.model import Outcome, TokenSource
 if TYPE_CHECKING:
     from sweep.load.line import Line
 
+COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
+
 
 class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A request's columns of `records.py`, as far as the process that performed it knows them."""
@@ -102,6 +104,10 @@ class Call:
         """
         heard_ns = self.line.sock.stamp_ns if self.line is not None and not self.meter.done else self.meter.newest_ns or 0
         return now_ns - max(heard_ns, self.sent_ns or self.planned_ns)
+
+    def lingers(self, now_ns: int) -> bool:
+        """The answer is complete, and yet its body does not end."""
+        return self.meter.done and self.silent_ns(now_ns) > COMPLETE_GRACE_NS
 
     def row(self) -> Row:
         """This request as the records know it; only chunks not handed out before come along."""

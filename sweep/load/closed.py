@@ -80,7 +80,7 @@ class ClosedLoop:
             call.planned_ns = freed_ns or monotonic_ns()
             flight.begin(call)
             await flight.perform(call)
-            if freed_ns is not None and call.sent_ns is not None:
+            if freed_ns is not None and call.sent_ns is not None and not call.retries:  # else it was the server that cost time
                 self._refill_ns.append(call.sent_ns - freed_ns)
             freed_ns, pause_s = (call.end_ns, 0.0) if call.outcome in ANSWERED else (None, _longer(pause_s))
             if pause_s and not flight.over.is_set():

@@ -10,7 +10,6 @@ from sweep.load.roll import Roll
 from sweep.load.shard import Shard
 from sweep.model import Outcome
 
-COMPLETE_GRACE_NS = 1_000_000_000  # for the end of a body whose answer is complete
 ENDED = "the cell ended"
 
 
@@ -75,7 +74,7 @@ class Flight:
         idle_ns, deadline_ns = round(self._limits.idle_timeout_s * 1e9), round(self._limits.deadline_s * 1e9)
         for call in list(self.open.values()):
             silent_ns = call.silent_ns(now_ns)
-            if silent_ns > COMPLETE_GRACE_NS and call.meter.done:
+            if call.lingers(now_ns):
                 call.stop(call.meter.outcome())
             elif silent_ns > idle_ns:
                 outcome = Outcome.TIMEOUT_IDLE if call.sent_ns is not None else Outcome.CONNECT

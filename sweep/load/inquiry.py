@@ -30,7 +30,7 @@ MAX_REQUESTS = 12
 MAX_BYTES = 2 << 20  # a market place's list of models is one megabyte
 RTT_CONNECTS = 5
 ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
-GLANCE_S = 0.005  # how often to look whether the first token came
+GLANCE_S = 0.01  # how often to look whether enough of an answer came
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,13 @@ class Inquiry:
         self.requests += 1
         task = asyncio.create_task(self._caller.perform(call))
         try:
-            if first_only:
-                while not task.done() and call.meter.begun_ns is None and call.age_ns(monotonic_ns()) < self.patience_s * 1e9:
-                    await asyncio.wait([task], timeout=GLANCE_S)
-                call.stop(Outcome.CUT, "the first token is enough")
-            else:
-                await asyncio.wait([task], timeout=ANSWER_TIMEOUT_S)
+            within_ns = (self.patience_s if first_only else ANSWER_TIMEOUT_S) * 1e9
+            while not task.done() and call.age_ns(monotonic_ns()) < within_ns:
+                if first_only and call.meter.begun_ns is not None:
+                    call.stop(Outcome.CUT, "the first token is enough")
+                elif call.lingers(monotonic_ns()):
+                    call.stop(call.meter.outcome())
+                await asyncio.wait([task], timeout=GLANCE_S)
         finally:  # also when interrupted: the connector waits for lines that are still in use
             call.stop(Outcome.TIMEOUT_IDLE, f"no whole answer within {ANSWER_TIMEOUT_S:g} s")
         await task

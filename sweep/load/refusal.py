@@ -12,6 +12,7 @@ from sweep.load.call import Call
 from sweep.load.client import Target, proxy_for, without_credentials
 from sweep.model import Outcome
 
+BUSY = (429, 503, 529)
 KEY_HINT = "set SWEEP_API_KEY, or give --header 'Authorization: Bearer …'"
 
 
@@ -55,6 +56,10 @@ def of_status(status: int, said: str, target: Target, url: str, model: str | Non
         return ModelError(f"the endpoint does not serve {model!r}{told}", "choose another with --model NAME")
     if status == 404:
         return EndpointError(f"{url} is not there (HTTP 404){told}", "check the path, and --dialect (chat or completions)")
+    if status in BUSY:
+        return EndpointError(
+            f"{url} takes no requests now (HTTP {status}){told}", "wait, then try again; or ask for a higher limit"
+        )
     return EndpointError(f"{url} answers HTTP {status}{told}", "try the same request with curl; look at the server's log")
 
 

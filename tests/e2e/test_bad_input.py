@@ -350,7 +350,7 @@ def test_something_that_is_not_http(attempt: Try) -> None:
         (always(HTML), [], 3, "answers with a web page", "URL"),
         (always(HTML), ["--model", "m"], 3, "text/html", "log"),
         (always(Answer(500, f"<html><title>Oops {KEY}</title>".encode())), ["--model", "m", "--header", f"K: {KEY}"], 3, "HTTP 500: Oops <hidden>", "curl"),
-        (always(Answer(429, b"busy", headers={"Retry-After": "7"})), ["--model", "m"], 3, "HTTP 429", "curl"),
+        (always(Answer(429, b"busy", headers={"Retry-After": "7"})), ["--model", "m"], 3, "HTTP 429", "wait, then try again"),
         (always(Answer(body=b'{"data":[]}')), [], 2, "names no model", "--model"),
         (always(Answer(body=b'{"data":[{"id":"one"},{"id":"two"}]}')), [], 2, "serves 2 models: one, two", "--model"),
     ],

@@ -38,6 +38,7 @@ class Server:
         self.names_refused = True
         self.length: int | None = None  # answers' own length, whatever was asked
         self.closes = False  # after every answer, without saying so
+        self.never_ends = False  # a complete answer's body stays open
         self.hangs_after: int | None = None  # requests answered before it falls silent
         self.models: list[dict[str, Any]] | None = [{"id": "m", "max_model_len": 4096}]
         self.status: tuple[str, bytes] | None = None
@@ -126,6 +127,8 @@ class Server:
         prompt_tokens = 10 + 2 * words if self.before_prompts is None else self.before_prompts + words
         usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=length) if self.usage and ask.include_usage else None
         self._frames(writer, speech.closing("r", "m", "length", usage))
+        if self.never_ends:
+            await asyncio.sleep(30)
         writer.write(b"0\r\n\r\n")
 
     @staticmethod

@@ -12,7 +12,7 @@ import pytest
 
 from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
-from sweep.load import preflight, prompts
+from sweep.load import call, preflight, prompts
 from sweep.load.client import target_from
 from sweep.load.inquiry import MAX_REQUESTS
 from sweep.load.preflight import explore, probe
@@ -67,6 +67,25 @@ def test_a_promise_to_keep_the_connection_that_is_broken(serve, server) -> None:
     assert endpoint.keep_alive is False
 
 
+def test_complete_answers_whose_body_stays_open_are_answers(serve, server, monkeypatch) -> None:
+    monkeypatch.setattr(call, "COMPLETE_GRACE_NS", 50_000_000)
+    server.never_ends = True
+    endpoint = probe(target_from(serve(server), environ={}), "chat")
+    assert endpoint.calibration.source == "usage"
+    assert endpoint.keep_alive is False
+
+
+def test_a_list_that_cannot_be_read_is_not_needed_where_the_model_is_named(serve, server) -> None:
+    class Odd(type(server)):
+        def _get(self, path: str, writer: asyncio.StreamWriter) -> None:
+            self._plain(writer, "200 OK\r\nContent-Encoding: br", b"\x0b\x02\x80", "application/json")
+
+    url = serve(Odd())
+    assert probe(target_from(url, model="x", environ={}), "chat").model == "x"
+    with pytest.raises(EndpointError):
+        probe(target_from(url, environ={}), "chat")
+
+
 def test_no_model_several_models_and_a_named_one(serve, server) -> None:
     url = serve(server)
     server.models = [{"id": "a"}, {"id": "b"}]
@@ -85,6 +104,7 @@ def test_no_model_several_models_and_a_named_one(serve, server) -> None:
         ("401 Unauthorized", b'{"error":{"message":"bad key sk-12345678"}}', EndpointError, "refuses the key"),
         ("404 Not Found", b"nothing", EndpointError, "is not there"),
         ("404 Not Found", b'{"error":{"message":"The model `m` does not exist"}}', ModelError, "does not serve 'm'"),
+        ("429 Too Many Requests", b"busy", EndpointError, r"takes no requests now \(HTTP 429\): busy"),
         ("302 Found", b"", EndpointError, "redirects"),
         ("500 Internal Server Error", b"<html><title>Oops</title></html>", EndpointError, "HTTP 500: Oops"),
     ],
