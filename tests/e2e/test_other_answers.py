@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 
-import pytest
 from checks import as_asked, as_observed, observed, sound, sweep_of, tell
 from conftest import EVERY_SERVER, started
 from engines import vllm
@@ -29,7 +29,8 @@ def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
         assert answered
         for row, seen in answered:
             assert row["chunks"] == row["osl"] - 1  # the end of the thought is a token and no text
-            assert row["first_ns"] <= row["first_answer_ns"] == pytest.approx(seen.answer_ns(), abs=20e6)
+            assert row["first_ns"] <= row["first_answer_ns"]
+        assert median(row["first_answer_ns"] - (seen.answer_ns() or 0) for row, seen in answered) < 5e6
         for point in made.curve.points:
             whole, answer = (point.metrics[name]["p50"].value or 0.0 for name in ("ttft_s", "ttft_answer_s"))
             assert 0 < whole < answer
