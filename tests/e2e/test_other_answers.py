@@ -27,7 +27,7 @@ def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
         as_observed(made)
         answered = [(row, seen) for row, seen in made.pairs() if row["osl"] > THOUGHT]
         assert answered
-        for row, seen in answered:
+        for row, _ in answered:
             assert row["chunks"] == row["osl"] - 1  # the end of the thought is a token and no text
             assert row["first_ns"] <= row["first_answer_ns"]
         assert median(row["first_answer_ns"] - (seen.answer_ns() or 0) for row, seen in answered) < 5e6
@@ -62,7 +62,7 @@ def test_pictures_are_looked_at(tmp_path: Path) -> None:
             sound(made)
             as_asked(made)
             as_observed(made)
-            prompts, sent = made.counted["vllm:prompt_tokens_total"], made.ok["isl"].sum()
+            prompts, sent = made.counted["vllm:prompt_tokens_total"], int(made.ok["isl"].sum())
             assert sent <= prompts <= sent + 1.05 * made.cut * 512
             words[width] = sum(len(text_of(seen.request)) for seen in made.seen.values()) / len(made.seen)
             tell(f"vLLM `chat`, a picture of {width} × 224", made, observed(made), "observer")
