@@ -25,6 +25,11 @@ from sweep.run import Settings, run
 
 HERE = Path(__file__).parent
 CURVE, RECORDS, HLOG, SVG, PNG = ".curve.json", ".records.parquet", ".hlog", ".svg", ".png"
+VARIED = """\
+title = "lengths U[0.8·L, L] for L = 1024"
+isl = { max = 1024, range_ratio = 0.8 }
+osl = { max = 1024, range_ratio = 0.8 }
+"""
 BOUNDS = "ttft_p90<=50ms,tpot_p90<=20ms"
 DECLARED = ('hardware.accelerators="4×Example-1 + 4×Example-2"', "price.per_accelerator_hour=2.5", "price.currency=EUR")
 
@@ -44,11 +49,13 @@ def main() -> None:
 
 
 def demo(folder: Path) -> None:
+    profile = folder / "1k-1k-varied.toml"
+    profile.write_text(VARIED)
     sweep(
         folder,
         name="demo",
         endpoint="sim:synthetic-70b-fp8",
-        profiles=("1k-1k-ifx",),
+        profiles=(str(profile),),
         slos=("mlperf-llama2-70b-interactive", "ttft_p99<=2s,tpot_p99<=50ms"),
         grid="1,2,4,8,16,32,64,128,256",
         requests=1200,
