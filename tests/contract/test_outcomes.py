@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import asdict
 
 from sweep import dialect
+from sweep.load import call as one_call
 from sweep.load import meter
 from sweep.load.answer import WHOLE_BYTES
 from sweep.load.call import Call
@@ -71,11 +72,17 @@ def sends(*parts: bytes, reset: bool = False) -> Talk:
     return talk
 
 
-def ask(talk: Talk, *, calls: int = 1, give_up_s: float = 5.0) -> list[Call]:
-    """`calls` requests, one after the other, to a server that talks like that."""
+def ask(talk: Talk, *, calls: int = 1, connections: int | None = None, give_up_s: float = 5.0) -> list[Call]:
+    """`calls` requests, one after the other, to a server that talks like that, on so many connections at most."""
 
     async def run() -> list[Call]:
+        taken = 0
+
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal taken
+            taken += 1
+            if taken == connections:
+                server.close()
             try:
                 await talk(reader, writer)
             except (ConnectionError, asyncio.IncompleteReadError):
@@ -94,7 +101,7 @@ def ask(talk: Talk, *, calls: int = 1, give_up_s: float = 5.0) -> list[Call]:
                 call.planned_ns = monotonic_ns()
                 task = asyncio.create_task(caller.perform(call))
                 await asyncio.wait([task], timeout=give_up_s)
-                call.stop(Outcome.TIMEOUT_IDLE, "silent")
+                call.stop(call.meter.outcome() if call.lingers(monotonic_ns()) else Outcome.TIMEOUT_IDLE, "silent")
                 await task
                 done.append(call)
         server.close()
@@ -229,61 +236,30 @@ def test_a_closed_kept_connection_costs_one_counted_retry() -> None:
 def test_a_retry_that_finds_nobody_was_not_sent() -> None:
     """The server reads a second request on a kept connection, closes it and listens no more."""
 
-    async def run() -> Call:
-        done = asyncio.Event()
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        writer.write(chunked(WHOLE))
+        await request_of(reader)
 
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await request_of(reader)
-            writer.write(chunked(WHOLE))
-            await request_of(reader)
-            server.close()
-            writer.close()
-            done.set()
-
-        server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        body = CHAT.encode(Ask(model="m", prompt="some words", osl=2))
-        async with Caller(target_from(f"http://127.0.0.1:{port}", environ={}), CHAT, "test", Wire()) as caller:
-            for number in range(2):
-                call = Call(number, 8, 2, body, Meter(CHAT, Reads()))
-                call.planned_ns = monotonic_ns()
-                await caller.perform(call)
-        await done.wait()
-        return call
-
-    call = asyncio.run(run())
+    first, call = ask(talk, calls=2, connections=1)
+    assert first.outcome is Outcome.OK
     assert (call.outcome, call.retries, call.sent_ns) == (Outcome.CONNECT, 1, None)
     assert holds(call)
 
 
-def test_what_comes_after_the_end_mark_is_silence() -> None:
+def test_what_comes_after_the_end_mark_is_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that goes on sending comments keeps no answer open that is complete."""
+    monkeypatch.setattr(one_call, "COMPLETE_GRACE_NS", 50_000_000)
 
-    async def run() -> tuple[Outcome | None, int, bool]:
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await request_of(reader)
-            writer.write(HEAD + chunk(WHOLE))
-            while not writer.is_closing():
-                writer.write(chunk(b": still here\n\n"))
-                await asyncio.sleep(0.005)
-            writer.close()
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        writer.write(HEAD + chunk(WHOLE))
+        while not writer.is_closing():
+            writer.write(chunk(b": still here\n\n"))
+            await asyncio.sleep(0.005)
 
-        server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with Caller(target_from(f"http://127.0.0.1:{port}", environ={}), CHAT, "test", Wire()) as caller:
-            call = Call(0, 8, 2, CHAT.encode(Ask(model="m", prompt="some words", osl=2)), Meter(CHAT, Reads()))
-            call.planned_ns = monotonic_ns()
-            task = asyncio.create_task(caller.perform(call))
-            await asyncio.sleep(0.1)
-            silent_ns, outcome = call.silent_ns(monotonic_ns()), call.outcome
-            call.stop(call.meter.outcome())
-            await task
-        server.close()
-        return outcome, silent_ns, call.outcome is Outcome.OK
-
-    outcome, silent_ns, ok = asyncio.run(run())
-    assert (outcome, ok) == (None, True)
-    assert silent_ns > 50_000_000
+    (call,) = ask(talk, give_up_s=0.2)
+    assert (call.outcome, call.meter.tokens()[0]) == (Outcome.OK, 2)
 
 
 def test_a_fresh_connection_that_closes_is_not_retried() -> None:
