@@ -27,6 +27,7 @@ OSL = 8
 COUNTED_OSL = 32  # tokens of the answer whose chunks are counted
 GET_TIMEOUT_S = 10.0
 TOO_LONG = 1 << 30  # an answer's length that shows the context in the refusal
+OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's newer models want in place of max_tokens, and say so
 RESERVE = 4  # requests that must be left for the rest when what is optional is tried
 ABOUT_ITSELF = ("/version", "/props", "/get_server_info", "/info")  # vLLM and others, llama.cpp, SGLang, TGI
 USUAL = 2  # of them are asked before a run
@@ -125,6 +126,9 @@ class _Preflight:
                 return reply
             if call.status not in (400, 422) or not asking.fields or asking.left <= RESERVE:
                 raise refusal.of_call(call, target, target.place(asking.dialect), asking.model)
+            if OTHER_LENGTH in (call.error or "") and OTHER_LENGTH not in asking.fields:
+                asking.fields += (OTHER_LENGTH,)
+                continue
             refused = conclude.suspects(asking.fields, call.error or "")
             asking.fields = tuple(name for name in asking.fields if name not in refused)
 

@@ -36,6 +36,7 @@ class Server:
         self.usage = True
         self.refuses: tuple[str, ...] = ()  # optional request fields answered with 400
         self.names_refused = True
+        self.advises = ""
         self.length: int | None = None  # answers' own length, whatever was asked
         self.closes = False  # after every answer, without saying so
         self.never_ends = False  # a complete answer's body stays open
@@ -83,7 +84,7 @@ class Server:
         refused = [name for name in self.refuses if name.encode() in body]
         if refused:
             said = f"unknown field {refused[0]}" if self.names_refused else "bad request"
-            self._plain(writer, "400 Bad Request", said.encode())
+            self._plain(writer, "400 Bad Request", f"{said} {self.advises}".encode())
             return True
         await self._stream(path, body, writer)
         return not self.closes

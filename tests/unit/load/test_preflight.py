@@ -48,6 +48,17 @@ def test_refused_fields_are_left_out(serve, server, names: bool) -> None:
     assert len(server.asked) <= MAX_REQUESTS
 
 
+def test_a_server_that_wants_the_length_under_its_newer_name(serve, server) -> None:
+    server.refuses = ('"max_tokens"',)
+    url = serve(server)
+    with pytest.raises(EndpointError, match="max_tokens"):
+        probe(target_from(url, environ={}), "chat")
+    server.advises = "use 'max_completion_tokens' instead"
+    endpoint = probe(target_from(url, environ={}), "chat")
+    assert endpoint.fields == ("stream_options", "ignore_eos", "min_tokens", "max_completion_tokens")
+    assert (endpoint.osl_honoured, endpoint.facts["fields_refused"]) == (True, [])
+
+
 def test_a_server_that_takes_no_field_at_all(serve, server) -> None:
     server.refuses, server.names_refused = ("stream_options", "ignore_eos", "min_tokens"), False
     endpoint = probe(target_from(serve(server), environ={}), "completions")
