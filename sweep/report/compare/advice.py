@@ -128,7 +128,7 @@ def _missing(compared: Comparison) -> Iterator[str]:
     by_token = {side.label for side in compared.sides if side.price_per_million_output_tokens is not None}
     if uncounted and not set(uncounted) <= by_token:
         example = " ".join(f"--accelerators {label}=8" for label in uncounted)
-        yield f"State how many accelerators stand behind {names.targets(uncounted)} ({example}); until then whole systems are compared."
+        yield f"State how many accelerators stand behind {names.targets(uncounted)} ({example}); until then whole systems are compared, by throughput alone."
     unpriced = [side.label for side in compared.sides if side.price_per_accelerator_hour is None and side.label not in by_token]
     if unpriced:
         yield f"State prices to see what tokens cost ({' '.join(f'--price {label}=2.50' for label in unpriced)}, per accelerator-hour)."

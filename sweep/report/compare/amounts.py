@@ -56,10 +56,10 @@ def alone(each: Range) -> str:
 def change(each: Range) -> str:
     """`20 % more`, `17 to 24 % less`, `5 % less to 8 % more`."""
     if each.low >= 1:
-        return f"{_two(percent(each.low), percent(each.high), ' %')} more"
+        return f"{_two(number(percent(each.low)), number(percent(each.high)))} % more"
     if each.high <= 1:
-        return f"{_two(percent(each.high), percent(each.low), ' %')} less"
-    return f"{number(percent(each.low))} % less to {number(percent(each.high))} % more"
+        return f"{_two(_less(each.high), _less(each.low))} % less"
+    return f"{_less(each.low)} % less to {number(percent(each.high))} % more"
 
 
 def span(each: Range, like: Range) -> str:
@@ -80,10 +80,14 @@ def number(value: float) -> str:
 
 
 def _times(each: Range) -> str:
-    low, high = quantity.significant(each.low), quantity.significant(each.high)
-    return f"{low if low == high else f'{low} to {high}'} times"
+    return f"{_two(quantity.significant(each.low), quantity.significant(each.high))} times"
 
 
-def _two(low: float, high: float, unit: str) -> str:
-    first, second = number(low), number(high)
-    return f"{first}{unit}" if first == second else f"{first} to {second}{unit}"
+def _two(first: str, second: str) -> str:
+    return first if first == second else f"{first} to {second}"
+
+
+def _less(ratio: float) -> str:
+    """Percent less, with a digit of what is left: never `100`, which would be nothing."""
+    left = 100 * ratio
+    return number(percent(ratio)) if left >= 1 else f"{100 - left:.{math.ceil(-math.log10(left))}f}"

@@ -233,6 +233,7 @@ def test_p_values_in_words(share: float | None, said: str) -> None:
         (1.2, 1.2, "20 % more than"),
         (1.17, 1.24, "17 to 24 % more than"),
         (0.6, 0.75, "25 to 40 % less than"),
+        (0.0037, 0.0038, "99.6 % less than"),
         (0.95, 1.08, "5.0 % less to 8.0 % more than"),
         (2.1, 3.05, "2.10 to 3.05 times as much as"),
         (0.4, 2.5, "0.400 to 2.50 times as much as"),
