@@ -26,7 +26,7 @@ def copy(tmp_path: Path) -> Path:
 def test_pick_answers_first_and_exits_by_the_answer(capsys: pytest.CaptureFixture[str], copy: Path) -> None:
     assert run(["pick", str(copy), "--slo", MET, "--axis", "interactivity"]) == 0
     lines = " ".join(capsys.readouterr().out.split())
-    assert lines.startswith("Meets p90 TTFT ≤ 2 s, p90 TPOT ≤ 45 ms up to concurrency 32: ")
+    assert lines.startswith("Meets p90 TTFT ≤ 2 s, p90 TPOT ≤ 45 ms up to concurrency 64: ")
     assert "good tok/s" in lines
     assert "(interpolated, pchip); at concurrency 128, the next measured, it is missed." in lines
     assert "the measurements alone prove" in lines
@@ -42,7 +42,7 @@ def test_pick_as_a_document_and_by_each_rule(capsys: pytest.CaptureFixture[str])
         assert answer["verdict"] == "met"
         assert answer["highest"]["good"] == [answer["highest"]["cohort"]] * 2
         levels[rule] = answer["boundary"]["level"]
-    assert levels["step"] == 32 < levels["pchip"] < 128
+    assert levels["step"] == 64 < levels["pchip"] < 128
     assert levels["steffen"] != levels["pchip"]
 
 
