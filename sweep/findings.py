@@ -108,7 +108,7 @@ TABLE: dict[str, Kind] = {
     ),
     "usage-mismatch": Kind(
         "warning",
-        "answers had {usage} output tokens where {chunks} chunks were streamed",
+        "answers had {usage} output tokens; as their chunks came in, {chunks} were counted",
         "several tokens share a chunk or some have no text; ITL is per token, chunk gaps are kept apart",
     ),
     "first-chunk": Kind(

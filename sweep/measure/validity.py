@@ -139,7 +139,7 @@ def _tokens(cohort: Records, point: Point) -> Iterator[Finding]:
         return
     usage, seen = int(ok["osl"].sum()), int(ok.chunk_tokens.sum())
     if abs(usage - seen) > max(0.02 * usage, len(ok)):  # one token of each answer may have no text
-        yield Finding(code="usage-mismatch", data={"usage": usage, "chunks": int(ok["chunks"].sum())})
+        yield Finding(code="usage-mismatch", data={"usage": usage, "chunks": seen})
     first = ok["first_tokens"][ok.present("first_tokens") & (ok["chunks"] > 1)]
     if len(first) and float(first.mean()) > 1.0:
         yield Finding(code="first-chunk", data={"tokens": float(first.mean())})
