@@ -180,8 +180,14 @@ def _place_or_slo(text: str) -> float | str:
 
 def accelerators(texts: Iterable[str], flag: str) -> dict[str, int]:
     """`A=8`, one a curve."""
-    pairs = [text.partition("=") for text in texts]
-    return _once(((label.strip(), _whole(number(count.strip(), flag), flag)) for label, _, count in pairs), flag)
+    return _once((_count(text, flag) for text in texts), flag)
+
+
+def _count(text: str, flag: str) -> tuple[str, int]:
+    label, equals, count = (part.strip() for part in text.partition("="))
+    if not label or not equals:
+        raise UsageError(f"{flag} {text}: expected LABEL=COUNT", "A=8 counts the accelerators behind the first curve")
+    return label, _whole(number(count, flag), flag)
 
 
 def prices(texts: Iterable[str], flag: str) -> dict[str, Price]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import takewhile
 from statistics import fmean
 
 from sweep import findings
@@ -45,7 +44,7 @@ def sentences(curve: Curve) -> list[str]:
 
 
 def _slo_sentence(slo: Slo, points: list[Point]) -> str:
-    """How far up from the lowest load the SLO holds."""
+    """How far up the SLO holds before it is first missed, as `sweep pick` says."""
     name = quantity.slo_name(slo)
     judged = [(point, result) for point in points if (result := slo_result(point, slo.name))]
     if not judged:
@@ -54,17 +53,19 @@ def _slo_sentence(slo: Slo, points: list[Point]) -> str:
         load: {result.verdict for point, result in judged if point.load == load} for load in _loads([p for p, _ in judged])
     }
     loads = list(verdicts)
-    held = list(takewhile(lambda load: verdicts[load] == {"met"}, loads))
     missed = next((load for load in loads if "missed" in verdicts[load]), None)
-    open_ = next((load for load in loads[len(held) :] if "missed" not in verdicts[load]), None)
-    if len(held) == len(loads):
+    reach = loads if missed is None else loads[: loads.index(missed)]
+    held = [load for load in reach if verdicts[load] == {"met"}]
+    if held == loads:
         return f"Meets {name} at every load measured, up to {_at(held[-1])}."
-    unclear = open_ is not None and (missed is None or loads.index(open_) < loads.index(missed))
-    rest = [f"too few requests to decide at {_at(open_)}"] if open_ is not None and unclear else []
+    top = reach.index(held[-1]) if held else 0
+    below, above = [load for load in reach[:top] if load not in held], [load for load in reach[top:] if load not in held]
+    rest = [f"below that too few requests to decide at {', '.join(map(quantity.level, below))}"] if below else []
+    rest += [f"too few requests to decide at {_at(above[0])}"] if above else []
     rest += [f"missed at {_at(missed)}"] if missed is not None else []
     if held:
-        return f"Meets {name} up to {_at(held[-1])}; {', '.join(rest)}."
-    if unclear:
+        return f"Meets {name} up to {_at(held[-1])}{'; ' if rest else ''}{', '.join(rest)}."
+    if above:
         return f"Meeting {name} is undecided: {', '.join(rest)}."
     shares = [result.attainment.value for _, result in judged if result.attainment.value is not None]
     closest = f"; at best {quantity.percent(max(shares))} of the requests keep it" if shares else ""

@@ -27,8 +27,8 @@ def _demand(label: str, mix: Sequence[tuple[float, Offer]]) -> Demand:
     total = math.fsum(weight for weight, _ in mix)
     served = [(weight, offer) for weight, offer in mix if offer.delivery.value is not None]
     undecided = math.fsum(weight for weight, offer in mix if offer.served.standing == "undecided") / total
-    unreachable = 1 - undecided - math.fsum(weight for weight, _ in served) / total
-    made = Demand(label=label, cost_per_million=None, unreachable_share=max(0.0, unreachable), undecided_share=undecided)
+    unreachable = math.fsum(weight for weight, offer in mix if not _answered(offer)) / total
+    made = Demand(label=label, cost_per_million=None, unreachable_share=unreachable, undecided_share=undecided)
     costs = [offer.cost for _, offer in served if offer.cost is not None]
     if not served or len(costs) < len(served):
         return made
@@ -44,6 +44,10 @@ def _demand(label: str, mix: Sequence[tuple[float, Offer]]) -> Demand:
         unreachable_share=made.unreachable_share,
         undecided_share=undecided,
     )
+
+
+def _answered(offer: Offer) -> bool:
+    return offer.delivery.value is not None or offer.served.standing == "undecided"
 
 
 def within(side: Side, plane: Plane, ceiling: float) -> Within:

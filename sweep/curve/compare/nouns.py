@@ -29,6 +29,7 @@ class Side(Noun, frozen=True, kw_only=True):
     digest: str | None
     accelerators: int | None
     runs: int  # of a load, at least; with one, nothing is known of how runs differ
+    open_loop: bool = False  # loads are arrivals a second, else requests in flight
     price_per_accelerator_hour: float | None = None
     price_per_million_output_tokens: float | None = None
     currency: str | None = None

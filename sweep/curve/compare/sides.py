@@ -75,6 +75,7 @@ def _side(label: str, curve: Curve, price: Price | None, count: int | None, powe
         digest=curve.digest,
         accelerators=count or accelerators(curve),
         runs=_runs(curve),
+        open_loop=any(point.load.kind != "closed" for point in curve.points),
         price_per_accelerator_hour=paid.per_accelerator_hour,
         price_per_million_output_tokens=paid.per_million_output_tokens,
         currency=paid.currency or declared.currency,

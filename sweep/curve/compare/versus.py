@@ -35,6 +35,8 @@ def ratio_of(pair: Pair) -> Ratio:
     ends = None if pair.draws is None else judge.interval(pair.draws)
     value = _finite(pair.value)
     low, high = (None, None) if ends is None else (_end(ends[0]), _end(ends[1]))
+    if value is None and high == 0:
+        low = high = None  # one side delivers nothing: there is no ratio to be sure of
     if value is not None:
         low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
     return Ratio(value=value, low=low, high=high, least=_finite(pair.least), most=_finite(pair.most))

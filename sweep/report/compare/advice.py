@@ -24,7 +24,35 @@ def caveats(compared: Comparison) -> list[str]:
     known = [one for one in compared.differences if not one.unfair and not _unstated(one)]
     unstated = [one.key.rpartition(".")[2].replace("_", " ") for one in compared.differences if _unstated(one)]
     nobody = [f"Not verifiable, since nobody stated it: {', '.join(unstated)}."] if unstated else []
-    return [*map(_sentence, known), *nobody]
+    return [*_twins(compared), *_currencies(compared), *map(_sentence, known), *nobody]
+
+
+def _twins(compared: Comparison) -> Iterator[str]:
+    """One file given twice says nothing of how two measurements differ."""
+    by_digest: dict[str, list[str]] = {}
+    for side in compared.sides:
+        if side.digest:
+            by_digest.setdefault(side.digest, []).append(side.label)
+    yield from (
+        f"{names.targets(same)} are the same measurement: what differs between them was declared, not measured."
+        for same in by_digest.values()
+        if len(same) > 1
+    )
+
+
+def _currencies(compared: Comparison) -> Iterator[str]:
+    """In what money the prices are, where not all say the same."""
+    priced = [
+        side
+        for side in compared.sides
+        if side.price_per_accelerator_hour is not None or side.price_per_million_output_tokens is not None
+    ]
+    unnamed = [side.label for side in priced if not side.currency]
+    if compared.currency is None:
+        own = ", ".join(f"{side.label} {side.currency or 'not named'}" for side in priced)
+        yield f"Prices are in different currencies ({own}): every cost is in its own, and none is compared."
+    elif compared.currency and unnamed:
+        yield f"No currency is named for the price of {names.targets(unnamed)}; it is taken to be {compared.currency}."
 
 
 def _unstated(one: Difference) -> bool:
@@ -106,17 +134,17 @@ def _more_loads(compared: Comparison) -> Iterator[str]:
             served = _served(each, side.label)
             if not served.attained or not served.ceiling or served.ceiling <= WIDE * served.attained or len(served.loads) < 2:
                 continue
-            load = _between(served.loads[0], served.loads[-1])
+            load = _between(served.loads[0], served.loads[-1], whole=not side.open_loop)
             if load is not None:
                 loads.setdefault(load, names.target(each.target, compared))
                 widest = max(widest, served.ceiling / served.attained)
         if loads:
-            grid = ",".join(f"{load:g}" for load in sorted(loads))
+            grid = f"{'--rate' if side.open_loop else '--grid'} {','.join(f'{load:g}' for load in sorted(loads))}"
             asked.setdefault((grid, names.targets(list(dict.fromkeys(loads.values())))), {})[side.label] = widest
     for (grid, at), widths in asked.items():
         whose = "its" if len(widths) == 1 else "their"
         factor = f"a factor of up to {max(widths.values()):.2g}"
-        yield f"Measure {names.targets(list(widths))} at --grid {grid} too: at {at} {whose} measurements alone leave {factor} open."
+        yield f"Measure {names.targets(list(widths))} at {grid} too: at {at} {whose} measurements alone leave {factor} open."
 
 
 def _served(each: Answer, label: str) -> Served:
@@ -140,10 +168,10 @@ def _missing(compared: Comparison) -> Iterator[str]:
         yield f"Have the missing answers filled in ({', '.join(hidden)}): sweep describe, or --set when measuring."
 
 
-def _between(low: float, high: float) -> float | None:
-    """A load in the middle; None where two whole numbers, requests in flight, have none between them."""
+def _between(low: float, high: float, *, whole: bool) -> float | None:
+    """A load in the middle; None where two `whole` numbers, requests in flight, have none between them."""
     middle = (low * high) ** 0.5
-    if low == int(low) and high == int(high):
-        whole = round(middle)
-        return float(whole) if low < whole < high else None
+    if whole:
+        nearest = round(middle)
+        return float(nearest) if low < nearest < high else None
     return float(f"{middle:.3g}")

@@ -102,12 +102,25 @@ def _by_how_much(compared: Comparison, of: Measure, label: str, where: str, at: 
         return f"better at {where}: {beaten} {'does' if len(compared.sides) == 2 else 'do'} not get there"
     rival = ahead.rivals[0] if len(ahead.rivals) == 1 else "the next"
     interval = f" (95 %: {amounts.span(ahead.sure, ahead.found)})" if ahead.sure else ""
+    there, apart = _reached(compared, of, label, at, rival)
     if of == "cost":
-        return (
-            f"cheaper at {where}: a {work.spelled(compared.rate_unit)} costs {amounts.than(ahead.found)} at {rival}{interval}"
-        )
+        unit = work.spelled(compared.rate_unit)
+        return f"cheaper at {where}: {there}a {unit} costs {amounts.than(ahead.found)} at {rival}{interval}{apart}"
     per = " per accelerator" if compared.basis == "accelerator" else ""
-    return f"better at {where}: it delivers {amounts.than(ahead.found)} {rival}{per}{interval}"
+    return f"better at {where}: {there}it delivers {amounts.than(ahead.found)} {rival}{per}{interval}{apart}"
+
+
+def _reached(compared: Comparison, of: Measure, label: str, at: Sequence[Answer], rival: str) -> tuple[str, str]:
+    """Where the margin is to be had, before it, and where no rival gets, after it; both empty where rivals get everywhere."""
+    lonely = [each for each in at if margin(compared, of, label, [each]) is None]
+    if not lonely:
+        return "", ""
+    there, beyond = (
+        names.targets([names.target(each.target, compared) for each in at if (each in lonely) is alone])
+        for alone in (False, True)
+    )
+    nobody = f"{rival} does not get" if len(compared.sides) == 2 else "no other gets"
+    return f"at {there} ", f", and {nobody} to {beyond}"
 
 
 def _open(compared: Comparison, of: Measure, at: Sequence[Answer]) -> str:

@@ -45,3 +45,9 @@ def test_a_folder_stands_for_its_only_curve(tmp_path: Path) -> None:
     (tmp_path / "b.curve.json").touch()
     with pytest.raises(UsageError, match="2 curve files"):
         values.curve_file(str(tmp_path))
+
+
+def test_a_count_without_a_curve_is_told_what_is_missing() -> None:
+    with pytest.raises(UsageError, match=r"^--accelerators 8: expected LABEL=COUNT$"):
+        values.accelerators(["8"], "--accelerators")
+    assert values.accelerators(["A=8", "B = 4"], "--accelerators") == {"A": 8, "B": 4}

@@ -108,6 +108,7 @@ def test_an_unfair_comparison_is_exit_4_unless_forced(
         ["--power", "C=700"],
         ["--at", "0"],
         ["--accelerators", "A=1.5"],
+        ["--accelerators", "8"],
         ["--slo", "x"],
     ],
 )

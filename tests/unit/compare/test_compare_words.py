@@ -13,6 +13,7 @@ from comparable import repeated, side
 from rich.console import Console
 
 from sweep.curve.compare.together import compare
+from sweep.curve.cost import Price
 from sweep.model import Curve
 from sweep.plan.slo import parse
 from sweep.report.compare import advice, amounts, markdown, out, overlay, tables, text, words
@@ -60,6 +61,54 @@ def test_it_may_depend_on_the_target() -> None:
     said = first_line(side("bulk", output=2.0, latency=2.0), side("quick"), at=[6.0, 28.0])
     assert said.startswith("It depends on the target: A (bulk) is better at 6 tok/s/user: it delivers 2.00 times as much as B")
     assert "; B (quick) is better at 28 tok/s/user: it delivers 68 % more than A" in said
+
+
+@pytest.mark.parametrize(
+    ("priced", "verb"),
+    [
+        (None, "is better at every target: at 6 tok/s/user it delivers "),
+        (2.0, "is cheaper at every target: at 6 tok/s/user a token costs "),
+    ],
+)
+def test_a_margin_is_not_said_of_targets_the_rival_does_not_reach(priced: float | None, verb: str) -> None:
+    pair = [side("quick", output=2.0, accelerators=8, price=priced), side("slow", latency=2.0, accelerators=8, price=priced)]
+    said = first_line(*pair, at=[6.0, 55.0])
+    assert said.startswith(f"A (quick) {verb}")
+    assert said.endswith(", and B does not get to 55 tok/s/user.")
+
+
+def test_an_open_loop_is_asked_for_rates() -> None:
+    """Arrivals a second are no grid of concurrencies, and there is always one between two."""
+    compared = compare([side("a"), side("b")], at=[20.0])
+    opened = tuple(msgspec.structs.replace(one, open_loop=True) for one in compared.sides)
+    closed, open_ = (" ".join(advice.surer(one)) for one in (compared, msgspec.structs.replace(compared, sides=opened)))
+    assert "--grid" in closed
+    assert "--rate" not in closed
+    assert "--rate" in open_
+    assert "--grid" not in open_
+
+
+def test_one_file_given_twice_is_called_one_measurement() -> None:
+    one = msgspec.structs.replace(side("a"), digest="sha256:0")
+    assert advice.caveats(compare([one, one], at=[20.0]))[0].startswith("A and B are the same measurement")
+    assert "same measurement" not in " ".join(advice.caveats(compare([side("a"), side("b")], at=[20.0])))
+
+
+def test_a_currency_is_assumed_aloud_or_not_compared_aloud() -> None:
+    sides = [side("a", accelerators=8), side("b", accelerators=8)]
+    given = {"A": Price(per_accelerator_hour=2.5), "B": Price(per_accelerator_hour=3.0, currency="EUR")}
+    assert "No currency is named for the price of A; it is taken to be EUR." in advice.caveats(compare(sides, prices=given))
+    given["A"] = Price(per_accelerator_hour=2.5, currency="USD")
+    apart = advice.caveats(compare(sides, prices=given))
+    assert "Prices are in different currencies (A USD, B EUR): every cost is in its own, and none is compared." in apart
+
+
+def test_a_side_that_delivers_nothing_has_no_interval_of_a_ratio() -> None:
+    compared = compare([side("quick"), side("slow", latency=2.0)], at=[55.0])
+    turned = compare([side("slow", latency=2.0), side("quick")], at=[55.0])
+    for one in (compared, turned):
+        ratio = one.verdicts[0].ratio
+        assert (ratio.value, ratio.low, ratio.high) == (None, None, None)
 
 
 def test_a_weighted_demand_has_its_cost_and_what_is_not_served() -> None:

@@ -57,3 +57,10 @@ def test_what_too_few_requests_leave_open_is_a_share_of_its_own() -> None:
 def test_a_weight_is_of_one_slo(text: str) -> None:
     with pytest.raises(SloError):
         compare([browser_pages.side("a"), browser_pages.side("b", seed=1)], weights={text: 1})
+
+
+def test_shares_that_fill_the_demand_leave_nothing_out_of_reach() -> None:
+    """One third and two thirds are not quite one in binary; the difference is no share of a demand."""
+    side = browser_pages.side("a")
+    made = compare([side, side], weights={GOOD: 1, 12.0: 2}, draws=50).demand[0]
+    assert made.unreachable_share == 0

@@ -41,8 +41,15 @@ def test_an_slo_holds_up_to_a_load() -> None:
     assert judged("met", "undecided", "missed") == (
         f"Meets {name} up to concurrency 1; too few requests to decide at concurrency 2, missed at concurrency 4."
     )
-    assert judged("undecided", "met", "met").startswith(
-        f"Meeting {name} is undecided: too few requests to decide at concurrency 1"
+    assert judged("undecided", "met", "missed") == (
+        f"Meets {name} up to concurrency 2; below that too few requests to decide at 1, missed at concurrency 4."
+    )
+    assert judged("undecided", "met", "undecided") == (
+        f"Meets {name} up to concurrency 2; below that too few requests to decide at 1, "
+        "too few requests to decide at concurrency 4."
+    )
+    assert judged("undecided", "undecided", "missed") == (
+        f"Meeting {name} is undecided: too few requests to decide at concurrency 1, missed at concurrency 4."
     )
     assert judged("missed", "missed", "missed").startswith(f"Does not meet {name} at the lowest load measured, concurrency 1")
 
