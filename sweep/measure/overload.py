@@ -15,21 +15,26 @@ Ints = NDArray[np.int64]
 
 BINS = 10
 LOOKS = 1.3  # every further look is another chance of a false alarm
-MIN_E2E = 3.0
+FIRST = 20  # arrivals that a queue, if there is one, has hardly delayed
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """From when a backlog is judged, and how much of what came must be left over, how evenly (Student's t of ten bins)."""
+    """From when a backlog is judged, and how much of what came must be left over, how evenly (Student's t of ten bins).
+
+    `latencies`: not before so many E2E have passed.
+    """
 
     seconds: float
     arrivals: int
     growth: float
     t: float
+    latencies: float = 3.0
 
 
 EARLY = Patience(30.0, 400, 0.28, 4.5)  # 1.5 times the capacity leaves 33 % of the arrivals unanswered
 PATIENT = Patience(60.0, 2000, 0.05, 3.5)  # 1.1 times leaves 9 %
+FLOODED = Patience(30.0, 400, 0.5, 4.5, latencies=10.0)  # twice leaves half
 
 
 def overloaded(records: Records, e2e_s: float | None, now_ns: int) -> bool:
@@ -43,17 +48,23 @@ def overloaded(records: Records, e2e_s: float | None, now_ns: int) -> bool:
     one queue in a hundred at 95 % of its capacity has so long a backlog after 2,500 arrivals that 1.1 times the capacity exceeds it
     in one run of seven only, after 8,000 arrivals in two of three. Whatever is not found here grows on, and its TTFT is found
     drifting.
+
+    From three times the capacity E2E grows as fast as time goes by, and three of it never pass. There the E2E of the first arrivals
+    is the measure, and half of what came must be left over after ten of it: no queue that settles is so much slower than at first.
     """
     planned = records.present("planned_ns")
-    due_ns = np.sort(records["planned_ns"][planned])
+    order = np.argsort(records["planned_ns"][planned], kind="stable")
+    due_ns = records["planned_ns"][planned][order]
     if e2e_s is None:
         return False
+    end_ns = np.where(planned & records.present("end_ns"), records["end_ns"], NEVER)[planned]
     for patience in (PATIENT, EARLY):
         look_ns = _last_look_ns(patience, due_ns, e2e_s, now_ns)
         if look_ns is not None:
-            end_ns = np.sort(np.where(planned & records.present("end_ns"), records["end_ns"], NEVER)[planned])
-            return _grows(patience, due_ns, end_ns, round(e2e_s * 1e9), look_ns)
-    return False
+            return _grows(patience, due_ns, np.sort(end_ns), round(e2e_s * 1e9), look_ns)
+    first_e2e_s = float(np.median((end_ns - records["planned_ns"][planned])[order[:FIRST]])) / 1e9
+    look_ns = _last_look_ns(FLOODED, due_ns, first_e2e_s, now_ns)
+    return look_ns is not None and _grows(FLOODED, due_ns, np.sort(end_ns), round(first_e2e_s * 1e9), look_ns)
 
 
 def _last_look_ns(patience: Patience, due_ns: Ints, e2e_s: float, now_ns: int) -> int | None:
@@ -61,7 +72,7 @@ def _last_look_ns(patience: Patience, due_ns: Ints, e2e_s: float, now_ns: int) -
     if len(due_ns) < patience.arrivals:
         return None
     enough_s = float(due_ns[patience.arrivals - 1] - due_ns[0]) / 1e9
-    first_s = max(patience.seconds, MIN_E2E * e2e_s, enough_s)
+    first_s = max(patience.seconds, patience.latencies * e2e_s, enough_s)
     elapsed_s = (now_ns - int(due_ns[0])) / 1e9
     if elapsed_s < first_s:
         return None

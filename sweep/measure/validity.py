@@ -9,7 +9,7 @@ import numpy as np
 from sweep.findings import weight
 from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
-from sweep.measure.stop import ABORTED, CAP, TOKEN_CAP
+from sweep.measure.stop import ABORTED, CAP, OVERLOAD, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource
 from sweep.records import Records
@@ -61,7 +61,10 @@ def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
         yield Finding(code="no-success", data={"what": _listed(point.outcomes_all) or "none was sent"})
     elif ended_reason in ABORTED or point.window is None:
         yield Finding(code="aborted", data={"why": ended_reason})
-    failed = {name: count for name, count in point.outcomes.items() if name not in (Outcome.OK, Outcome.RATE_LIMITED)}
+    no_failure = {Outcome.OK, Outcome.RATE_LIMITED}
+    if ended_reason == OVERLOAD:
+        no_failure.add(Outcome.CUT)  # by us, and the finding above says why
+    failed = {name: count for name, count in point.outcomes.items() if name not in no_failure}
     share = sum(failed.values()) / point.cohort if point.cohort else 0.0
     if share > FAILURES:
         yield Finding(code="failures", data={"share": share, "what": _listed(failed)})
