@@ -69,7 +69,7 @@ TABLE: dict[str, Kind] = {
     ),
     "imprecise": Kind(
         "note",
-        "not known as well as asked: {what}; about {seconds:.0f} s more would do",
+        "not known as well as asked: {what}; about {seconds:,.0f} s more would do",
         "give the sweep a larger --budget, or --effort rigorous",
     ),
     "queued-start": Kind(
