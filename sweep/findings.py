@@ -32,6 +32,11 @@ TABLE: dict[str, Kind] = {
         "disqualifies", "no request succeeded ({what})", "read the error column of the records; try `sweep` at concurrency 1"
     ),
     "aborted": Kind("disqualifies", "stopped early: {why}", "lower the load or mend the endpoint, then `sweep resume`"),
+    "overloaded": Kind(
+        "disqualifies",
+        "{rate:g} requests a second are more than the endpoint serves: ever more of them were waiting",
+        "this is its limit with these lengths; offer less, there is nothing to mend",
+    ),
     "concurrency": Kind(
         "disqualifies",
         "held {mean:.2f} requests in flight where {asked:g} were asked",
@@ -70,7 +75,7 @@ TABLE: dict[str, Kind] = {
     "imprecise": Kind(
         "note",
         "not known as well as asked: {what}; about {seconds:,.0f} s more would do",
-        "give the sweep a larger --budget, or --effort rigorous",
+        "give it more time: --effort rigorous, a larger --budget, or --duration",
     ),
     "queued-start": Kind(
         "note",

@@ -17,7 +17,7 @@ from sweep.measure import goodput, histogram, joint, loglinear, validity
 from sweep.measure.point import inverse
 from sweep.measure.quantile import QUANTILES, proportion_limits, rank
 from sweep.measure.window import is_open
-from sweep.model import BoundResult, Curve, Estimate, Outcome, Point, SloResult
+from sweep.model import BoundResult, Curve, Estimate, Outcome, Point, SloResult, failures
 
 MAX_LIMIT_S = 1e9
 CELL = 1.5e-3  # a histogram cell, and its samples were rounded to µs
@@ -60,10 +60,11 @@ def _trust(point: Point) -> Iterator[str]:
     disqualifies = any(finding.code in TABLE and weight(finding) == "disqualifies" for finding in point.findings)
     if disqualifies != point.disqualified:
         yield "a finding disqualifies it, yet it counts" if disqualifies else "it is disqualified, and no finding says why"
-    failed = point.cohort - point.outcomes.get(Outcome.OK, 0) - point.outcomes.get(Outcome.RATE_LIMITED, 0)
+    overloaded, succeeded = "overloaded" in stated, bool(point.outcomes_all.get(Outcome.OK, 0))
+    failed = sum(failures(point.outcomes, overloaded).values())
     due = {
-        "no-success": not point.outcomes_all.get(Outcome.OK, 0),
-        "aborted": point.window is None and bool(point.outcomes_all.get(Outcome.OK, 0)),
+        "no-success": not (succeeded or overloaded),
+        "aborted": point.window is None and succeeded and not overloaded,
         "failures": failed > validity.FAILURES * point.cohort,
         "hung": any(point.outcomes_all.get(outcome, 0) for outcome in HUNG),
     }

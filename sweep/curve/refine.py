@@ -16,7 +16,7 @@ from sweep.model import Estimate, Plan, Point
 from sweep.plan.effort import REFINEMENT
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
-FAILING = {"failures", "no-success", "aborted"}
+FAILING = {"failures", "no-success", "aborted", "overloaded"}
 REFUSED = 0.01  # of the requests, for want of capacity: more load would only be refused too
 ONE_LEVEL = {"single", "offline"}  # load kinds whose level is not a choice
 

@@ -11,7 +11,7 @@ from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
 from sweep.measure.stop import ABORTED, CAP, OVERLOAD, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
-from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource
+from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource, failures
 from sweep.records import Records
 
 FAILURES = 0.01
@@ -44,7 +44,7 @@ def findings(
         *_cache(cell, point, endpoint),
         *_tokens(cohort, point),
         *_samples(point, slos),
-        *_precision(cell, point),
+        *(() if ended_reason in ABORTED else _precision(cell, point)),
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
@@ -57,14 +57,14 @@ def disqualifies(noticed: Sequence[Finding]) -> bool:
 
 
 def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
-    if point.outcomes_all.get(Outcome.OK, 0) == 0:
+    overloaded = ended_reason == OVERLOAD
+    if overloaded:
+        yield Finding(code="overloaded", data={"rate": point.load.level})
+    elif point.outcomes_all.get(Outcome.OK, 0) == 0:
         yield Finding(code="no-success", data={"what": _listed(point.outcomes_all) or "none was sent"})
     elif ended_reason in ABORTED or point.window is None:
         yield Finding(code="aborted", data={"why": ended_reason})
-    no_failure = {Outcome.OK, Outcome.RATE_LIMITED}
-    if ended_reason == OVERLOAD:
-        no_failure.add(Outcome.CUT)  # by us, and the finding above says why
-    failed = {name: count for name, count in point.outcomes.items() if name not in no_failure}
+    failed = failures(point.outcomes, overloaded)
     share = sum(failed.values()) / point.cohort if point.cohort else 0.0
     if share > FAILURES:
         yield Finding(code="failures", data={"share": share, "what": _listed(failed)})

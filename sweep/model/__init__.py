@@ -23,7 +23,7 @@ from sweep.model.asked import (
     Slo,
     StartKind,
 )
-from sweep.model.happened import Health, Live, Outcome, Phase, TokenSource
+from sweep.model.happened import Health, Live, Outcome, Phase, TokenSource, failures
 from sweep.model.known import SHORT_UNITS, Calibration, Endpoint
 from sweep.model.measured import (
     SCHEMA,
@@ -114,4 +114,5 @@ __all__ = [
     "Verdict3",
     "Vertex",
     "Window",
+    "failures",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -24,6 +25,12 @@ class Outcome(StrEnum):
     WRONG_LENGTH = "wrong_length"
     CUT = "cut"
     UNSENT = "unsent"
+
+
+def failures(outcomes: Mapping[str, int], overloaded: bool) -> dict[str, int]:
+    """Those that are the endpoint's failures: a refusal is its capacity, and what was cut because it was `overloaded` is ours."""
+    none = {Outcome.OK, Outcome.RATE_LIMITED} | ({Outcome.CUT} if overloaded else set())
+    return {name: count for name, count in outcomes.items() if name not in none}
 
 
 class TokenSource(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, isfinite, log10
 
-from sweep.model import Bound, Estimate, Load, Point, Slo
+from sweep.model import Bound, Estimate, Load, Point, Slo, failures
 from sweep.wording import plural
 
 MISSING = "–"
@@ -41,8 +41,8 @@ def inverse(seconds: Estimate | None) -> Estimate | None:
 
 
 def failed(point: Point) -> int:
-    """Requests of the cohort that did not end well; what was refused for want of capacity is counted apart."""
-    return point.cohort - point.outcomes.get("ok", 0) - refused(point)
+    """Requests of the cohort that the endpoint failed; what was refused for want of capacity is counted apart."""
+    return sum(failures(point.outcomes, any(one.code == "overloaded" for one in point.findings)).values())
 
 
 def refused(point: Point) -> int:

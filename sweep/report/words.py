@@ -34,10 +34,12 @@ def sentences(curve: Curve) -> list[str]:
     """What was found, most wanted first; every sentence stands alone."""
     points = [point for point in quantity.by_load(curve.points) if not point.disqualified]
     if not points:
-        return ["No point can be trusted: nothing is claimed." if curve.points else "No cell was measured."]
+        nothing = "No point can be trusted: nothing is claimed." if curve.points else "No cell was measured."
+        return [*_overloaded(curve), nothing]
     return [
         *(_slo_sentence(slo, points) for slo in curve.slos),
         _throughput_sentence(points, curve.endpoint.rate_unit, len(points) == len(curve.points)),
+        *_overloaded(curve),
         *_alone(points, curve.endpoint.rate_unit),
         *_left_out(curve),
     ]
@@ -111,6 +113,12 @@ def _alone(points: list[Point], unit: str) -> list[str]:
         f"At {quantity.level_in_words(first.load)} a user waits {quantity.seconds(ttft.value)} for the first token "
         f"and then reads {quantity.significant(pace.value)} {unit} (medians)."
     ]
+
+
+def _overloaded(curve: Curve) -> list[str]:
+    """From which rate on it falls behind."""
+    beyond = [point for point in quantity.by_load(curve.points) if any(one.code == "overloaded" for one in point.findings)]
+    return [f"The endpoint cannot keep up with {quantity.level_in_words(beyond[0].load)}."] if beyond else []
 
 
 def _left_out(curve: Curve) -> list[str]:

@@ -52,7 +52,7 @@ def test_one_level_without_a_rise_may_be_noise_two_are_the_plateau() -> None:
     assert order == [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (1, 1)]
 
 
-@pytest.mark.parametrize("code", ["failures", "aborted", "no-success"])
+@pytest.mark.parametrize("code", ["failures", "aborted", "no-success", "overloaded"])
 def test_doubling_ends_where_failures_begin(code: str) -> None:
     def measure(level: float, repeat: int) -> Point:
         return point(level, repeat=repeat, output=100 * level, codes=(code,) if level >= 4 else ())
