@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import sample_curves
 
-from sweep.model import Curve, Estimate, Finding, Point
-from sweep.report import words
+from sweep.model import Curve, Estimate, Finding, Load, Point
+from sweep.report import quantity, words
 
 
 def with_rate(point: Point, tok_per_s: float) -> Point:
@@ -74,6 +74,19 @@ def test_nothing_is_claimed_of_disqualified_points() -> None:
     curve = sample_curves.curve([sample_curves.point(1, 0, disqualified=True)])
     assert words.sentences(curve) == ["No point can be trusted: nothing is claimed."]
     assert words.sentences(sample_curves.curve([])) == ["No cell was measured."]
+
+
+def test_an_endpoint_that_cannot_keep_up_is_no_failing_one() -> None:
+    flooded = msgspec.structs.replace(
+        sample_curves.point(1, 0, disqualified=True),
+        load=Load(kind="poisson", level=8.0),
+        cohort=100,
+        outcomes={"ok": 10, "cut": 89, "timeout_idle": 1},
+        findings=(Finding(code="overloaded", data={"rate": 8.0}),),
+    )
+    assert words.sentences(sample_curves.curve([flooded]))[0] == "The endpoint cannot keep up with 8 requests/s."
+    assert quantity.failed(flooded) == 1, "what was cut because of it is ours"
+    assert quantity.failed(msgspec.structs.replace(flooded, findings=())) == 90
 
 
 def test_findings_are_grouped_by_kind_heaviest_first() -> None:
