@@ -105,7 +105,7 @@ HOSTILE: dict[str, tuple[Talk, str]] = {
     "a page": (sends(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<html>hi</html>"), "malformed"),
     "contradictory lengths": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), "malformed"),
     "a length and chunks": (sends(HEAD[:-2] + b"Content-Length: 5\r\n\r\n"), "malformed"),
-    "an answer to another question": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" * 2), "truncated"),
+    "an answer to another question": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" * 2), "empty"),
     "no HTTP": (sends(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "malformed"),
 }
 
