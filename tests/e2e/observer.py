@@ -106,7 +106,11 @@ def watching(url: str, at_first: Callable[[], None] = lambda: None) -> Iterator[
                 client, _ = listener.accept()
             except OSError:
                 return
-            server = socket.create_connection((host, int(port)))
+            try:
+                server = socket.create_connection((host, int(port)))
+            except OSError:  # as refused as the client is then
+                client.close()
+                continue
             passing = _Passing(exchanges, before)
             for source, sink, note in ((client, server, passing.asked), (server, client, passing.answered)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -82,7 +82,7 @@ def test_nothing_secret_is_written(
 
     out, err = capfd.readouterr()
     written = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert {path.suffix for path in written} == {".json", ".parquet", ".hlog", ".svg", ".png", ".html"}
+    assert {path.suffix or path.name for path in written} == {".json", ".parquet", ".hlog", ".svg", ".png", ".html", "lock"}
     for path in written:
         if path.suffix == ".parquet":  # compressed: read it as anyone would
             written[path] = str(pl.read_parquet(path).to_dict(as_series=False)).encode()

@@ -21,7 +21,8 @@ def model() -> Path:
 def running() -> Iterator[Engine]:
     port = free_port()
     program = vllm.install().with_name("transformers")
-    words = [program, "serve", model(), "--continuous-batching", "--device", "cpu", "--dtype", "bfloat16"]
+    cache = ["--cb-block-size", "32", "--cb-num-blocks", "256"]  # else it takes most of the machine's memory
+    words = [program, "serve", model(), "--continuous-batching", *cache, "--device", "cpu", "--dtype", "bfloat16"]
     place = ["--host", "127.0.0.1", "--port", str(port)]
     env = {"OMP_NUM_THREADS": "1"}
     url = f"http://127.0.0.1:{port}"
