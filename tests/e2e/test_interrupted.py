@@ -161,7 +161,8 @@ def test_kill_loses_at_most_the_running_cell(begin_sweep: Begin, sweep_command: 
 def test_only_one_measures_into_a_folder(begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path) -> None:
     """While it runs, while it is resumed, and no longer once it is gone, however it went."""
     folder = tmp_path / "run"
-    for line, words in {"load": ("--endpoint", "sim", *PLAN, "--out", tmp_path), "c1": ("resume", folder)}.items():
+    slowly = ("--endpoint", "sim", *PLAN, "--duration", "2s", "--out", tmp_path)  # neither ends while the other is refused
+    for line, words in {"load": slowly, "c": ("resume", folder)}.items():
         process = begin_sweep(*words)
         until(process, line)
         before = cells_on_disk(folder)
