@@ -7,12 +7,12 @@ above its capacity, beside the best that any test could do and what the drift te
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
 
 import numpy as np
 
+from bench.lines import show
 from bench.processes import Floats, ar1, queue
 from sweep import records
 from sweep.measure import steadiness
@@ -118,10 +118,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=1000)
     runs = parser.parse_args(arguments).runs
     began = time.perf_counter()
-    for line in table(runs):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"{time.perf_counter() - began:.0f} s\n")
+    show(table(runs))
+    show([f"{time.perf_counter() - began:.0f} s"])
     return 0
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import sys
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from bench.cells import FIGURES, PRESETS, Long, Ran, cell_of, errors, full, long_run, measured, plan_of, recipe
+from bench.lines import show
 from sweep.model import Profile
 from sweep.plan import lengths
 from sweep.plan.profile import load_profile
@@ -129,9 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
         cells = dict.fromkeys(cells, tuple(float(level) for level in asked.levels.split(",")))
     presets = asked.presets.split(",") if asked.presets else list(PRESETS)
     began = time.perf_counter()
-    for line in table(presets, cells, asked.most or (MOST_FULL if asked.full else MOST), lambda: time.perf_counter() - began):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+    show(table(presets, cells, asked.most or (MOST_FULL if asked.full else MOST), lambda: time.perf_counter() - began))
     return 0
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from bench.cells import FIGURES, PRESETS, Figures, Long, Ran, cell_of, errors, full, long_run, measured, plan_of, recipe
+from bench.lines import show
 from sweep.curve.frontier import frontier
 from sweep.curve.interpolate import curve_through
 from sweep.curve.refine import next_level
@@ -143,9 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     presets = list(PRESETS) if asked.full else asked.presets.split(",")
     began = time.perf_counter()
-    for line in table(presets, lambda: time.perf_counter() - began):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+    show(table(presets, lambda: time.perf_counter() - began))
     return 0
 
 

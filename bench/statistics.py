@@ -7,13 +7,13 @@ simulator in virtual time, where the truth is one run as long as two hundred (by
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from bench.cells import cell_of, lasting, measured
+from bench.lines import show
 from bench.processes import PROCESSES, Draw, ar1
 from sweep.measure import quantile
 from sweep.model import Estimate, Outcome, Phase
@@ -114,10 +114,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--full", action="store_true", help=f"{SIMULATED_FULL} runs of the simulator")
     full = parser.parse_args(arguments).full
     began = time.perf_counter()
-    for line in table(RUNS, SIMULATED_FULL if full else SIMULATED):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"{time.perf_counter() - began:.0f} s\n")
+    show(table(RUNS, SIMULATED_FULL if full else SIMULATED))
+    show([f"{time.perf_counter() - began:.0f} s"])
     return 0
 
 

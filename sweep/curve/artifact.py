@@ -97,18 +97,10 @@ def loads(raw: bytes, name: str = "-") -> Curve:
     return curve
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the current version; published as `curve.schema.json` beside this module."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
-        **msgspec.json.schema(Curve),
-    }
-
-
-def schema_text() -> str:
-    """The content of `SCHEMA_FILE`."""
-    return json.dumps(schema(), indent=1, sort_keys=True) + "\n"
+def schema_text(title: str = SCHEMA, noun: type[Any] = Curve) -> str:
+    """The JSON Schema of the documents that hold `noun`, as it is published: `curve.schema.json` beside this module."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **msgspec.json.schema(noun)}
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 
 def digest_of(document: dict[str, Any]) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from servers import listening
 
 from sweep import dialect
 from sweep.cli import main
@@ -147,27 +147,8 @@ def serving(hostile: Talk, spares_preflight: bool = True) -> Iterator[str]:
         finally:
             out.close()
 
-    async def serve() -> None:
-        listener = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port.append(listener.sockets[0].getsockname()[1])
-        ready.set()
-        await stop.wait()
-        listener.close()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    loop, ready, stop, port = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), list[int]()
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield f"http://127.0.0.1:{port[0]}"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
+    with listening(connected) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(autouse=True)

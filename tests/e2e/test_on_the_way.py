@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import polars as pl
 import pytest
 from engines import nginx
 from engines.engine import CannotRun
-from servers import Answer, Asked, running
+from servers import Answer, Asked, listening, running
 
 from sweep.cli import main
 from sweep.curve import artifact
@@ -65,27 +64,8 @@ def proxying() -> Iterator[tuple[str, list[str]]]:
             upstream.write(head.replace(url.encode(), b"/" + url.split("/", 3)[3].encode(), 1))
         await asyncio.gather(_relay(reader, upstream), _relay(upstream_reader, writer))
 
-    async def serve() -> None:
-        listener = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port.append(listener.sockets[0].getsockname()[1])
-        ready.set()
-        await stop.wait()
-        listener.close()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    loop, ready, stop, port = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), list[int]()
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield f"http://user:secret-word@127.0.0.1:{port[0]}", asked
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
+    with listening(connected) as port:
+        yield f"http://user:secret-word@127.0.0.1:{port}", asked
 
 
 @pytest.mark.parametrize("tls", [False, True])
