@@ -82,8 +82,9 @@ class App:
         return connection
 
     def close(self) -> None:
+        """Ends every connection; the loop needs one more round for it."""
         for connection in self._connections:
-            connection.close()
+            connection.abort()
         self.log.close()
 
     # --- routes ---------------------------------------------------------------------------------------------------

@@ -102,12 +102,17 @@ class Connection(asyncio.Protocol):
         if self._transport:
             self._transport.close()
 
+    def abort(self) -> None:
+        """Close at once, whatever is still to be written."""
+        if self._transport:
+            self._transport.abort()
+
     def reset(self) -> None:
         """End with RST instead of FIN."""
         if self._transport:
             sock = self._transport.get_extra_info("socket")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self._transport.abort()
+            self.abort()
 
     def _next(self) -> None:
         try:

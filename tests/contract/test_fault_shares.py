@@ -67,7 +67,7 @@ def answered(options: Options, patience_s: float) -> list[Call]:
             await asyncio.gather(*(slot(caller) for _ in range(AT_ONCE)))
         server.close()
         app.close()
-        await asyncio.sleep(0.01)  # for connections to end that had something left to write
+        await asyncio.sleep(0)
         return done
 
     with asyncio.Runner(loop_factory=precise_loop) as runner:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
-from collections.abc import Awaitable, Callable
 from time import monotonic_ns
 
 import pytest
+from listening import Talk, listening
 from msgspec.structs import asdict
 
 from sweep import dialect
@@ -22,7 +22,6 @@ from sweep.load.meter import MAX_EVENT_BYTES, Meter
 from sweep.load.wire import Wire
 from sweep.model import Ask, Outcome
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 CHAT = dialect.get("chat")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 ROLE = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n'
@@ -83,28 +82,22 @@ def ask(talk: Talk, *, calls: int = 1, connections: int | None = None, give_up_s
             taken += 1
             if taken == connections:
                 server.close()
-            try:
-                await talk(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError):
-                pass
-            finally:
-                writer.close()
+            await talk(reader, writer)
 
-        server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        target = target_from(f"http://127.0.0.1:{port}", headers=[f"Authorization: Bearer {KEY}"], environ={})
         done = []
-        async with Caller(target, CHAT, "test", Wire()) as caller:
-            for number in range(calls):
-                body = CHAT.encode(Ask(model="m", prompt="000123456789 Some prompt of a few words", osl=2))
-                call = Call(number, 8, 2, body, Meter(CHAT, Reads()))
-                call.planned_ns = monotonic_ns()
-                task = asyncio.create_task(caller.perform(call))
-                await asyncio.wait([task], timeout=give_up_s)
-                call.stop(call.meter.outcome() if call.lingers(monotonic_ns()) else Outcome.TIMEOUT_IDLE, "silent")
-                await task
-                done.append(call)
-        server.close()
+        async with listening(connected) as server:
+            port = server.sockets[0].getsockname()[1]
+            target = target_from(f"http://127.0.0.1:{port}", headers=[f"Authorization: Bearer {KEY}"], environ={})
+            async with Caller(target, CHAT, "test", Wire()) as caller:
+                for number in range(calls):
+                    body = CHAT.encode(Ask(model="m", prompt="000123456789 Some prompt of a few words", osl=2))
+                    call = Call(number, 8, 2, body, Meter(CHAT, Reads()))
+                    call.planned_ns = monotonic_ns()
+                    task = asyncio.create_task(caller.perform(call))
+                    await asyncio.wait([task], timeout=give_up_s)
+                    call.stop(call.meter.outcome() if call.lingers(monotonic_ns()) else Outcome.TIMEOUT_IDLE, "silent")
+                    await task
+                    done.append(call)
         return done
 
     return asyncio.run(run())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -205,30 +204,3 @@ def certificates(folder: Path) -> Certificates:
         other_host=signed("other_host", "elsewhere.test", 2),
         self_signed=with_key("self_signed"),
     )
-
-
-@contextmanager
-def listening(connected: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> Iterator[int]:
-    """The port of a server in a thread, each of whose connections is left to `connected`, byte by byte."""
-
-    async def serve() -> None:
-        listener = await asyncio.start_server(connected, "127.0.0.1", 0)
-        port.append(listener.sockets[0].getsockname()[1])
-        ready.set()
-        await stop.wait()
-        listener.close()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    loop, ready, stop, port = asyncio.new_event_loop(), threading.Event(), asyncio.Event(), list[int]()
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield port[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from servers import listening
+from listening import listening_aside
 
 from sweep import dialect
 from sweep.cli import main
@@ -122,32 +122,26 @@ def serving(hostile: Talk, spares_preflight: bool = True) -> Iterator[str]:
     """A server in a thread: every third request of a cell is answered by `hostile`, which then closes the connection."""
 
     async def connected(reader: asyncio.StreamReader, out: Out) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).lower()
-                length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0]) if b"content-length: " in head else 0
-                body = await reader.readexactly(length)
-                identity = head.split(b"x-request-id: ")[1].split(b"\r\n")[0] if b"x-request-id: " in head else b""
-                if head.startswith(b"get"):
-                    models = b'{"data":[{"id":"m"}]}'
-                    out.write(
-                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-                        % (len(models), models)
-                    )
-                elif spares_preflight and (
-                    not identity[:1].isdigit() or b"-preflight" in identity or int(identity.split(b"-")[0]) % 3
-                ):
-                    await asyncio.sleep(0.01)
-                    out.write(good(body))
-                else:
-                    await hostile(out)
-                    return
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            out.close()
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0]) if b"content-length: " in head else 0
+            body = await reader.readexactly(length)
+            identity = head.split(b"x-request-id: ")[1].split(b"\r\n")[0] if b"x-request-id: " in head else b""
+            if head.startswith(b"get"):
+                models = b'{"data":[{"id":"m"}]}'
+                out.write(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(models), models)
+                )
+            elif spares_preflight and (
+                not identity[:1].isdigit() or b"-preflight" in identity or int(identity.split(b"-")[0]) % 3
+            ):
+                await asyncio.sleep(0.01)
+                out.write(good(body))
+            else:
+                await hostile(out)
+                return
 
-    with listening(connected) as port:
+    with listening_aside(connected) as port:
         yield f"http://127.0.0.1:{port}"
 
 

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from engines import nginx
 from engines.engine import CannotRun
-from servers import Answer, Asked, listening, running
+from listening import listening_aside
+from servers import Answer, Asked, running
 
 from sweep.cli import main
 from sweep.curve import artifact
@@ -47,11 +48,7 @@ def proxying() -> Iterator[tuple[str, list[str]]]:
     asked: list[str] = []
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-            return
+        head = await reader.readuntil(b"\r\n\r\n")
         method, url, _ = head.split(b"\r\n")[0].decode().split()
         asked.append(f"{method} {url}")
         place = url if method == "CONNECT" else url.split("/")[2]
@@ -64,7 +61,7 @@ def proxying() -> Iterator[tuple[str, list[str]]]:
             upstream.write(head.replace(url.encode(), b"/" + url.split("/", 3)[3].encode(), 1))
         await asyncio.gather(_relay(reader, upstream), _relay(upstream_reader, writer))
 
-    with listening(connected) as port:
+    with listening_aside(connected) as port:
         yield f"http://user:secret-word@127.0.0.1:{port}", asked
 
 

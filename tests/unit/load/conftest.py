@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from listening import listening_aside
 
 from sweep import dialect
 from sweep.dialect.sse import frame
@@ -51,13 +51,8 @@ class Server:
         self.answers = 0
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while await self._answer(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError, asyncio.CancelledError):
-            pass  # the other side left, or the test is over
-        finally:
-            writer.close()
+        while await self._answer(reader, writer):
+            pass
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -140,32 +135,8 @@ class Server:
 
 @contextmanager
 def running(server: Server, context: ssl.SSLContext | None = None) -> Iterator[str]:
-    loop = asyncio.new_event_loop()
-    ready = threading.Event()
-
-    async def serve() -> None:
-        listener = await asyncio.start_server(server.talk, "127.0.0.1", 0, ssl=context)
-        server.port = listener.sockets[0].getsockname()[1]
-        ready.set()
-        await stop.wait()
-        listener.close()
-        talking = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in talking:
-            task.cancel()
-        await asyncio.gather(*talking, return_exceptions=True)
-        await asyncio.sleep(0)  # transports close a round after their writers
-
-    stop = asyncio.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
+    with listening_aside(server.talk, context) as server.port:
         yield f"{'https' if context else 'http'}://localhost:{server.port}"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
 
 
 @pytest.fixture

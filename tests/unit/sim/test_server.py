@@ -75,7 +75,7 @@ async def served(options: Options, *raws: bytes, then: Callable[[App, int], obje
         if then:
             answers.append(await then(app, port))  # type: ignore[misc]
     app.close()
-    await asyncio.sleep(0.005)
+    await asyncio.sleep(0)
     return app, answers
 
 
