@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from sweep.errors import UsageError
 from sweep.sim.device import DEFAULT, preset
@@ -11,6 +11,21 @@ from sweep.sim.engine import BUDGET_TOKENS, MAX_SEQUENCES, Settings
 from sweep.sim.faults import parse
 
 MAX_MODEL_TOKENS = 131_072
+BOUNDS: dict[str, tuple[float, float]] = {
+    "port": (0, 65_535),
+    "time_scale": (1e-3, 1e6),
+    "stream_interval": (1, math.inf),
+    "max_num_seqs": (1, math.inf),
+    "max_batched_tokens": (1, math.inf),
+    "draft_tokens": (0, 1024),
+    "acceptance": (0, 1),
+    "draft_ms": (0, 1e6),
+    "link_gb_per_s": (1e-6, 1e9),
+    "noise": (0, 3),
+    "reasoning": (0, 1),
+    "unit_tokens": (0, 1e6),
+    "stall_s": (0, 1e6),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,34 +83,3 @@ class Options:
                 flag = f"--{name.replace('_', '-')}"
                 end = f"and at most {most:g}" if most < math.inf else "and finite"
                 raise UsageError(f"{flag}: {value:g} cannot be", f"give at least {least:g} {end}")
-
-    def arguments(self) -> list[str]:
-        """The command line that says the same; what is at its default is left out."""
-        told: list[str] = []
-        for option in fields(self):
-            value, flag = getattr(self, option.name), f"--{FLAGS.get(option.name, option.name).replace('_', '-')}"
-            if value == option.default:
-                continue
-            if value is True:
-                told.append(flag)
-            else:
-                told += [f"{flag}={each}" for each in (value if isinstance(value, tuple | list) else (value,))]
-        return told
-
-
-FLAGS = {"faults": "fault"}
-BOUNDS: dict[str, tuple[float, float]] = {
-    "port": (0, 65_535),
-    "time_scale": (1e-3, 1e6),
-    "stream_interval": (1, math.inf),
-    "max_num_seqs": (1, math.inf),
-    "max_batched_tokens": (1, math.inf),
-    "draft_tokens": (0, 1024),
-    "acceptance": (0, 1),
-    "draft_ms": (0, 1e6),
-    "link_gb_per_s": (1e-6, 1e9),
-    "noise": (0, 3),
-    "reasoning": (0, 1),
-    "unit_tokens": (0, 1e6),
-    "stall_s": (0, 1e6),
-}

@@ -80,9 +80,9 @@ class Running:
     def close(self) -> None:
         self._aborted = True
 
-    def recounted(self, records: Records) -> Records:
+    def recounted(self, records: Records) -> tuple[Records, bool]:
         """Every answer is counted already."""
-        return records
+        return records, False
 
     def __iter__(self) -> Iterator[Batch]:
         now_ns = self.started_ns

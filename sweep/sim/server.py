@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from sweep.errors import EndpointError
 from sweep.sim.app import App
 from sweep.sim.loop import precise_loop
@@ -86,7 +88,7 @@ def start(preset: str, **options: Any) -> Process:
     wanted = Options(preset=preset, **options)
     wanted.check()
     popen = subprocess.Popen(
-        [sys.executable, "-m", "sweep.sim", "--until-stdin-closes", *wanted.arguments()],
+        [sys.executable, "-m", "sweep.sim", msgspec.json.encode(wanted).decode()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -6,7 +6,6 @@ from sweep.errors import UsageError
 from sweep.prompt.text import KINDS as KINDS_OF_TEXT
 from sweep.prompt.text import compose
 from sweep.prompt.tokens import calibrate, words_for
-from sweep.sim.__main__ import main
 from sweep.sim.faults import KINDS, parse
 from sweep.sim.options import Options
 from sweep.sim.tokens import chain, count
@@ -74,18 +73,3 @@ def test_the_defaults_can_be():
 def test_every_fault_says_what_it_does():
     assert len(KINDS) == 22
     assert all(KINDS.values())
-
-
-def test_arguments_say_only_what_differs():
-    options = Options(preset="synthetic-70b-fp8", faults=("hung=0.1", "reset=0.2"), prefix_cache=True, noise=0.1)
-    assert options.arguments() == [
-        "--preset=synthetic-70b-fp8", "--fault=hung=0.1", "--fault=reset=0.2", "--prefix-cache", "--noise=0.1",
-    ]  # fmt: skip
-
-
-def test_a_bad_command_line_ends_with_a_hint(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["sweep.sim", "--fault=nonsense"])
-    assert main() == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert "hint: one of:" in said
