@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic_ns
 from typing import Any
 
 import msgspec
@@ -15,16 +12,13 @@ from sweep.dialect import Dialect, Frame, sse
 from sweep.model import SimAsk, SimChunk, Usage
 from sweep.sim import http
 from sweep.sim.faults import Faults
+from sweep.sim.outlet import Outlet
 from sweep.sim.tokens import TOKEN_TEXT
 from sweep.sim.truth import Row
 
-SPLIT_S = 0.0005
-SLOW_HEAD_S = 0.5
-SLOW_HEAD_PIECES = 5
 HUGE_BYTES = 1 << 20
 MULTI_TOKENS = 4
 MIDWAY = ("error_event", "truncated", "reset")
-ENCODINGS = {"gzip": 31, "deflate": 15}  # zlib's wbits
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +65,9 @@ class Reply:
         self._made = 0  # tokens made by the engine
         self._told = 0  # tokens written
         self._opened = False
-        self._later: list[tuple[bytes, int, bool]] | None = None  # (bytes, tokens, last) that wait, in order
-        self._loop = asyncio.get_running_loop()
-        encoding = next((name for name in ENCODINGS if name in self._faults), None)
-        self._deflate = zlib.compressobj(wbits=ENCODINGS[encoding]) if encoding else None
-        self._write_head(encoding)
+        self._outlet = Outlet(connection, row, self._cut, self._end)
+        if "role_only" in self._faults:
+            self._send(self._opening(), 0, False)
 
     # --- what the engine tells -----------------------------------------------------------------------------------
 
@@ -90,17 +82,14 @@ class Reply:
             fresh = self._made - self._told
             frames = self._opening() + self._chunks(fresh)
             self._told = self._made
-            if last:
-                frames += self._closing()
-            self._send(b"".join(map(self._framed, frames)), fresh, last)
-        if last and self._later is None:
-            self._end()
+            self._send(frames + (self._closing() if last else []), fresh, last)
 
     def leave(self) -> None:
         """The client left."""
         if not self.finished:
             self.row.outcome = "left"
             self._drop()
+            self._outlet.forget()
             self._end(clean=False)
 
     # --- events ---------------------------------------------------------------------------------------------------
@@ -156,9 +145,8 @@ class Reply:
     def _strike_midway(self) -> bool:
         """The faults of the middle of the stream; True when it was the end of the answer."""
         self._struck = True
-        if "stall" in self._faults and self._later is None:
-            self._later = []
-            self._loop.call_later(self._manner.stall_s, self._flush)
+        if "stall" in self._faults:
+            self._outlet.hold(self._manner.stall_s)
         fault = next((kind for kind in MIDWAY if kind in self._faults), None)
         if fault is None:
             return False
@@ -166,69 +154,20 @@ class Reply:
         self._drop()
         if fault == "reset":
             self._connection.reset()
+            self._outlet.forget()
             self._end(clean=False)
-            return True
-        if fault == "error_event":
-            self._send(self._framed((None, self._dialect.failure("the simulated engine died", 500))), 0, True)
         else:
-            self._send(b"", 0, True)
-        if self._later is None:
-            self._end()
+            died = (None, self._dialect.failure("the simulated engine died", 500))
+            self._send([died] if fault == "error_event" else [], 0, True)
         return True
 
     # --- bytes ----------------------------------------------------------------------------------------------------
 
-    def _write_head(self, encoding: str | None) -> None:
-        kind = "text/html" if "wrong_type" in self._faults else "text/event-stream; charset=utf-8"
-        headers = {"Content-Type": kind, "Transfer-Encoding": "chunked", "Cache-Control": "no-cache"}
-        if encoding:
-            headers["Content-Encoding"] = encoding
-        head = http.head(200, headers)
-        if "slow_headers" in self._faults:
-            self._later = []
-            width = -(-len(head) // SLOW_HEAD_PIECES)
-            pause_s = SLOW_HEAD_S / SLOW_HEAD_PIECES
-            for piece in range(SLOW_HEAD_PIECES):
-                part = head[piece * width : (piece + 1) * width]
-                self._loop.call_later((piece + 1) * pause_s, self._connection.write, part)
-            self._loop.call_later(SLOW_HEAD_S + pause_s / 2, self._flush)
-        else:
-            self._connection.write(head)
-        if "role_only" in self._faults:
-            self._send(b"".join(map(self._framed, self._opening())), 0, False)
+    def _send(self, frames: list[Frame], tokens: int, last: bool) -> None:
+        self._outlet.send(b"".join(map(self._framed, frames)), tokens, last)
 
-    def _send(self, events: bytes, tokens: int, last: bool) -> None:
-        if self._deflate:
-            events = self._deflate.compress(events) + self._deflate.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
-        data = http.chunk(events) if events else b""
-        if last:
-            data += http.LAST_CHUNK
-        if "split" in self._faults and self._later is None and len(data) > 1:
-            cut = 1 + self._manner.faults.place(self.row.key + self._made, len(data) - 1)
-            self._connection.write(data[:cut])
-            self._later = []
-            data = data[cut:]
-            self._loop.call_later(SPLIT_S, self._flush)
-        if self._later is not None:
-            self._later.append((data, tokens, last))
-            return
-        self._write(data, tokens)
-
-    def _write(self, data: bytes, tokens: int) -> None:
-        began_ns = monotonic_ns()
-        self._connection.write(data)
-        if tokens:
-            self.row.wrote(began_ns, monotonic_ns(), tokens)
-
-    def _flush(self) -> None:
-        """What had to wait goes out."""
-        waiting, self._later = self._later or [], None
-        if self.finished:
-            return
-        for data, tokens, last in waiting:
-            self._write(data, tokens)
-            if last:
-                self._end()
+    def _cut(self, length: int) -> int:
+        return 1 + self._manner.faults.place(self.row.key + self._made, length - 1)
 
     def _end(self, clean: bool = True) -> None:
         self.finished = True
