@@ -49,17 +49,23 @@ class Texts:
                 self._chars += len(row.text)
 
 
-def recounted(records: Records, texts: Mapping[int, str], target: Target, endpoint: Endpoint) -> Records:
-    """The records with the tokens of these answers as the endpoint's tokenizer counts them, else as the local one does."""
-    counts: Counts = {}
-    if texts and endpoint.lends_tokenizer:
-        counts = asyncio.run(_asked(texts, target, endpoint.model))
-        records = with_counts(records, counts, TokenSource.TOKENIZE)
-    if target.tokenizer is not None:
-        encode = encoder(target.tokenizer)
-        left = {request: len(encode(text)) for request, text in texts.items() if request not in counts}
-        records = with_counts(records, left, TokenSource.TOKENIZER)
-    return records
+def recounted(records: Records, texts: Mapping[int, str], target: Target, endpoint: Endpoint) -> tuple[Records, bool]:
+    """The records with the tokens of these answers as the endpoint's tokenizer counts them, else as the local one does.
+
+    And whether the user interrupted the counting: what was measured before it is kept all the same.
+    """
+    asked: Counts = {}
+    own: Counts = {}
+    interrupted = False
+    try:
+        if texts and endpoint.lends_tokenizer:
+            asyncio.run(_ask(texts, target, endpoint.model, asked))
+        if target.tokenizer is not None:
+            encode = encoder(target.tokenizer)
+            own.update((request, len(encode(text))) for request, text in texts.items() if request not in asked)
+    except KeyboardInterrupt:
+        interrupted = True
+    return with_counts(with_counts(records, asked, TokenSource.TOKENIZE), own, TokenSource.TOKENIZER), interrupted
 
 
 def with_counts(records: Records, counts: Counts, source: TokenSource) -> Records:
@@ -72,9 +78,8 @@ def with_counts(records: Records, counts: Counts, source: TokenSource) -> Record
     return records.replace(osl=osl, token_source=sources)
 
 
-async def _asked(texts: Mapping[int, str], target: Target, model: str) -> Counts:
-    """As many counts as the endpoint gives in time."""
-    counts: Counts = {}
+async def _ask(texts: Mapping[int, str], target: Target, model: str, counts: Counts) -> None:
+    """Adds as many counts as the endpoint gives in time."""
     left = iter(texts.items())
 
     async def ask(session: aiohttp.ClientSession) -> None:
@@ -87,7 +92,6 @@ async def _asked(texts: Mapping[int, str], target: Target, model: str) -> Counts
     with suppress(TimeoutError):
         async with asyncio.timeout(WITHIN_S), open_session(target) as session:
             await asyncio.gather(*(ask(session) for _ in range(ABREAST)))
-    return counts
 
 
 async def _count(session: aiohttp.ClientSession, url: str, question: dict[str, Any]) -> int | None:

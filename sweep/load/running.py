@@ -55,8 +55,11 @@ class Running:
             self.workers[number].process.wait()
         self.busy.clear()
 
-    def recounted(self, records: Records) -> Records:
-        """All its records, once it is over: answers that nobody counted are counted by a tokenizer, where there is one."""
+    def recounted(self, records: Records) -> tuple[Records, bool]:
+        """All its records, once it is over: answers that nobody counted are counted by a tokenizer, where there is one.
+
+        And whether the user interrupted that.
+        """
         return recounted(records, self.texts.kept, self.target, self.endpoint)
 
     def __iter__(self) -> Iterator[Batch]:

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from sweep.records import Records
 
 
-def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records]:
-    """One cell under load until `stop.decide` has enough, and the point it makes."""
+def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records, bool]:
+    """One cell under load until `stop.decide` has enough, and the point it makes.
+
+    And whether the user interrupted what comes after the load, which loses nothing that was measured.
+    """
     from sweep.load.health import merged
     from sweep.measure import point, stop, window
 
@@ -59,7 +62,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
             decision = asked if asked.kind != "go" else None
     finally:
         running.close()
-    done = running.recounted(done)
+    done, interrupted = running.recounted(done)
     until_ns = decision.end_ns if decision is not None and decision.end_ns is not None else time.monotonic_ns()
     placed = _dated(window.place(cell, done, until_ns), header.settings.virtual)
     done = window.with_phases(done, placed)
@@ -69,7 +72,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
     if cell.start == "equilibrium":
         begun = start.begun_mid_flight(cell, done["request"], done["isl_asked"], done["osl_asked"])
     measured = point.measure(cell, done, placed, header.plan.slos, seen, header.endpoint, started_at, reason, begun)
-    return measured, done
+    return measured, done, interrupted
 
 
 def _dated(placed: Window | None, virtual: bool) -> Window | None:

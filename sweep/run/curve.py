@@ -118,10 +118,15 @@ def _cells(
             ),
         )
         watch.cell_started(cell)
-        point, records = measure(cell, header, source, watch, tokens_left)
+        point, records, interrupted = measure(cell, header, source, watch, tokens_left)
         first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
         tokens_left = None if tokens_left is None else tokens_left - tokens(records)
-        if failing(point) and losses < LOSSES and not source.reachable():
+        lost = failing(point) and losses < LOSSES and not source.reachable()
+        if not lost:
+            journal = journal.append(cell, point, records)
+        if interrupted:
+            raise KeyboardInterrupt
+        if lost:
             losses += 1
             if not _returned(source, recovery_s):
                 raise EndpointError(
@@ -129,7 +134,6 @@ def _cells(
                     f"when it is back: sweep resume {journal.folder.parent}",
                 )
             continue  # the same step once more: the journal does not hold it
-        journal = journal.append(cell, point, records)
         yield journal
     if losses:
         found.append(Finding(code="endpoint-lost", data={"count": losses}))

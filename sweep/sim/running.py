@@ -8,17 +8,18 @@ further apart as the cell grows older, and every step's tokens are one chunk.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from sweep import dialect as dialects
 from sweep.model import Cell, Outcome
-from sweep.plan import arrival, lengths, start
+from sweep.plan import lengths, start
 from sweep.plan.opening import Opening
 from sweep.records import Batch, Records, from_rows
 from sweep.sim import faults
+from sweep.sim.arrivals import Arrivals, Asked
 from sweep.sim.cluster import Cluster
 from sweep.sim.device import BLOCK_TOKENS, preset
 from sweep.sim.flight import BROKEN, REFUSED, Flight, row
@@ -29,10 +30,7 @@ from sweep.sim.work import work
 BASE_NS = 1_000_000_000
 REPORT_NS = 500_000_000
 REPORT_SHARE = 16  # from 8 s on a batch comes every 1/16 of the time gone
-RAMP_S_PER_SLOT = 0.001  # as the real load starts its slots
-PAUSE_NS = (10_000_000, 1_000_000_000)  # and as it waits after failures
 REFUSAL_NS = 1_000_000
-BLOCK = 512
 
 
 class Running:
@@ -41,33 +39,23 @@ class Running:
     def __init__(self, cell: Cell, options: Options) -> None:
         self.started_ns = BASE_NS
         self._cell = cell
-        self._closed = cell.load.kind == "closed"
         self._options = options
         self._traits = dialects.get(cell.profile.dialect).TRAITS
         self._faults = faults.parse(options.faults, options.seed)
         self._cluster = new_cluster(options)
-        self._lengths = _lengths(cell)
         self._open: dict[int, Flight] = {}  # in sending order
         self._done: list[dict[str, Any]] = []
         self._timers: list[tuple[int, int]] = []  # (ns, request): when to look whether a request is to be given up
         self._end_ns: int | None = None
         self._aborted = False
-        self._due: list[tuple[int, int]] = []  # (ns, pause of the slot)
         first, isl, osl = start.first_asked(cell)
         self._first = zip(first.tolist(), isl.tolist(), osl.tolist(), strict=True)
         self._opening = Opening(len(first))
         self._begun: dict[int, Flight] = {}  # by the slots that opened so
+        self._arrivals = Arrivals(cell, BASE_NS, len(first))
         if len(first):
             self._open_slots(BASE_NS)
             self._cluster.start(BASE_NS)
-        elif self._closed:
-            slots = round(cell.load.level)
-            offsets = arrival.stagger_s(slots, slots * RAMP_S_PER_SLOT)
-            self._due = [(BASE_NS + round(offset * 1e9), 0) for offset in offsets.tolist()]
-            heapify(self._due)
-        else:
-            self._offsets = _offsets(cell)
-            self._due.append((BASE_NS + next(self._offsets), 0))
 
     def finish(self, end_ns: int) -> None:
         """Keep the load on until all that was sent (open loop: planned) before `end_ns` has ended, then cut the rest."""
@@ -112,13 +100,9 @@ class Running:
         return self._end_ns if self._end_ns is not None and self._end_ns > now_ns else None
 
     def _next_event_ns(self) -> int | None:
-        times = [self._due[0][0]] if self._due else []
-        if self._timers:
-            times.append(self._timers[0][0])
-        step_ns = self._cluster.next_ns()
-        if step_ns is not None:
-            times.append(step_ns)
-        return min(times, default=None)
+        timer_ns = self._timers[0][0] if self._timers else None
+        times = (self._arrivals.next_ns(), timer_ns, self._cluster.next_ns())
+        return min((time_ns for time_ns in times if time_ns is not None), default=None)
 
     def _happen(self, now_ns: int) -> None:
         """Everything that is due at this moment: steps end, requests are given up, requests are sent, steps begin."""
@@ -128,11 +112,8 @@ class Running:
                     self._ended(self._open[sequence.request], now_ns)
         while self._timers and self._timers[0][0] <= now_ns:
             self._look_at(heappop(self._timers)[1], now_ns)
-        while self._due and self._due[0][0] <= now_ns:
-            sent_ns, pause_ns = heappop(self._due)
-            self._send(next(self._lengths), sent_ns, pause_ns)
-            if not self._closed:
-                heappush(self._due, (BASE_NS + next(self._offsets), 0))
+        for asked, sent_ns, pause_ns in self._arrivals.due(now_ns):
+            self._send(asked, sent_ns, pause_ns)
         if self._opening.left:
             self._open_slots(now_ns)
         self._cluster.start(now_ns)
@@ -154,7 +135,7 @@ class Running:
             self._send((request, isl, osl), now_ns, 0)
             self._begun[request] = self._open[request]
 
-    def _send(self, asked: tuple[int, int, int], now_ns: int, pause_ns: int) -> None:
+    def _send(self, asked: Asked, now_ns: int, pause_ns: int) -> None:
         request, isl, osl = asked
         asks = work(self._traits, isl, osl, self._options.unit_tokens)
         sequence = Sequence(request, asks.prompt, asks.steps, now_ns, self._chain(isl))
@@ -206,10 +187,8 @@ class Running:
 
     def _ended(self, flight: Flight, now_ns: int) -> None:
         self._settle(flight, now_ns)
-        if self._closed:
-            answered = flight.outcome in (Outcome.OK, Outcome.WRONG_LENGTH)
-            pause_ns = 0 if answered else min(PAUSE_NS[1], max(PAUSE_NS[0], 2 * flight.pause_ns))
-            heappush(self._due, (now_ns + pause_ns, pause_ns))
+        answered = flight.outcome in (Outcome.OK, Outcome.WRONG_LENGTH)
+        self._arrivals.ended(now_ns, answered=answered, pause_ns=flight.pause_ns)
 
     def _settle(self, flight: Flight, now_ns: int, error: str | None = None) -> None:
         del self._open[flight.sequence.request]
@@ -229,21 +208,3 @@ class Running:
 
 def new_cluster(options: Options) -> Cluster:
     return Cluster(preset(options.preset), options.settings, options.link_b_per_s)
-
-
-def _lengths(cell: Cell) -> Iterator[tuple[int, int, int]]:
-    """(request, ISL, OSL) without end, of everything but what the slots of an equilibrium start ask first."""
-    first = cell.first_request + len(start.first_asked(cell)[0])
-    while True:
-        requests = np.arange(first, first + BLOCK, dtype=np.int64)
-        isl, osl = lengths.pairs(cell.profile, cell.seed, requests)
-        yield from zip(requests.tolist(), isl.tolist(), osl.tolist(), strict=True)
-        first += BLOCK
-
-
-def _offsets(cell: Cell) -> Iterator[int]:
-    """ns from the cell's start to each arrival, without end."""
-    first = 0
-    while True:
-        yield from arrival.offsets_ns(cell.load, cell.seed, first, BLOCK).tolist()
-        first += BLOCK

@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,9 +17,11 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from servers import Answer, Asked, running
+from servers import CHAT, MODEL, Answer, Asked, running
 
 from sweep.curve import artifact, journal
+from sweep.dialect.sse import frame
+from sweep.model import SimChunk
 from sweep.plan.scenario import make_cell
 
 GRID = (1.0, 2.0, 4.0)
@@ -140,6 +143,44 @@ def test_an_interruption_of_preflight_leaves_nothing(begin_sweep: Begin, tmp_pat
     assert told == "error: interrupted\n"
     assert took_s < ENDS_S + NOISE_S
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_of_counting_keeps_the_cell(
+    begin_sweep: Begin, sweep_command: Sweep, tmp_path: Path, number: signal.Signals
+) -> None:
+    """An endpoint that counts nothing, and whose tokenizer falls silent after some of the cell's answers."""
+    stream = b"".join(
+        frame(*each) for each in [CHAT.chunk("r", MODEL, SimChunk(text=" tok"))] * 8 + CHAT.closing("r", MODEL, "length", None)
+    )
+    counted: list[int] = []
+    over = threading.Event()
+
+    def uncounted(asked: Asked) -> Answer | None:
+        if asked.path == "/tokenize":
+            loaded = sum(not each.preflight for each in site.asked if each.path == "/v1/chat/completions")
+            counted.append(loaded)
+            if counted.count(loaded) > 5 and loaded:
+                over.wait(10)
+            return Answer(body=b'{"count":8}')
+        return Answer(body=stream, kind="text/event-stream") if asked.method == "POST" else None
+
+    with running(uncounted) as site:
+        process = begin_sweep("--endpoint", f"http://127.0.0.1:{site.port}", *PLAN, "--no-canary", "--out", tmp_path)
+        until(process, "load")
+        limit = time.monotonic() + 20
+        while (not counted or counted.count(counted[-1]) < 9) and time.monotonic() < limit:
+            time.sleep(0.01)
+        took_s, told = interrupted(process, number)
+        over.set()
+        assert took_s < ENDS_S + NOISE_S
+        folder = tmp_path / "run"
+        assert told.splitlines() == ["error: interrupted after 1 cell", f"hint: sweep resume {folder} goes on"]
+        (point,) = artifact.load(folder / "run.curve.json").points
+        assert point.load.level == GRID[0]
+        assert set(point.token_sources) == {"chunks", "tokenize"}
+        sweep_command("resume", folder, expect=None)
+        require_whole(folder)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -112,7 +112,7 @@ def test_an_endpoint_that_counts_nothing_but_lends_its_tokenizer(simulated: str)
     endpoint = probe(target, "chat")
     assert (endpoint.usage_reported, endpoint.lends_tokenizer) == (False, True)
     assert wanted(target, endpoint)
-    found = recounted(rows(1, 2, 3), {0: "tok tok tok ", 2: "tok"}, target, endpoint)
+    found, _ = recounted(rows(1, 2, 3), {0: "tok tok tok ", 2: "tok"}, target, endpoint)
     assert told(found) == [(3, "tokenize"), (2, "chunks"), (1, "tokenize")]
 
 
@@ -125,15 +125,15 @@ def test_whoever_reports_usage_is_not_asked() -> None:
 def test_what_is_not_counted_in_time_keeps_the_next_source(simulated: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = target_from(simulated, environ={})
     monkeypatch.setattr(recount, "WITHIN_S", 0.0)
-    assert told(recounted(rows(2), {0: "tok"}, target, known(simulated, tokenize=True))) == [(2, "chunks")]
+    assert told(recounted(rows(2), {0: "tok"}, target, known(simulated, tokenize=True))[0]) == [(2, "chunks")]
     monkeypatch.setattr(recount, "encoder", lambda path: lambda text: list(range(len(text))))
     given = msgspec.structs.replace(target, tokenizer="tokenizer.json")
-    assert told(recounted(rows(2), {0: "tok"}, given, known(simulated, tokenize=True))) == [(3, "tokenizer")]
-    assert told(recounted(rows(2), {0: "tok"}, given, known(simulated))) == [(3, "tokenizer")]
+    assert told(recounted(rows(2), {0: "tok"}, given, known(simulated, tokenize=True))[0]) == [(3, "tokenizer")]
+    assert told(recounted(rows(2), {0: "tok"}, given, known(simulated))[0]) == [(3, "tokenizer")]
 
 
 def test_an_endpoint_that_is_gone_takes_nothing_away() -> None:
     gone = "http://127.0.0.1:9"
-    found = recounted(rows(2), {0: "tok"}, target_from(gone, environ={}), known(gone, tokenize=True))
+    found, _ = recounted(rows(2), {0: "tok"}, target_from(gone, environ={}), known(gone, tokenize=True))
     assert told(found) == [(2, "chunks")]
     assert np.array_equal(found["request"], [0])
