@@ -55,13 +55,19 @@ PRESETS = {
     device.name: device
     for device in (
         Device(
-            "synthetic-8b-bf16", 16.06 * GIGA, 0.0, 8.03e9, 32, 4096, 32, 128, 0, 0, 131072, 989e12, 0.45, 32e-6,
+            name="synthetic-8b-bf16", dense_b=16.06 * GIGA, experts_b=0.0, active_params=8.03e9,
+            layers=32, width=4096, heads=32, head_dim=128, experts=0, experts_active=0,
+            kv_b_per_token=131_072, flops=989e12, mfu=0.45, layer_s=32e-6,
         ),
         Device(
-            "synthetic-70b-fp8", 70.6 * GIGA, 0.0, 70.6e9, 80, 8192, 64, 128, 0, 0, 163840, 1979e12, 0.45, 32e-6,
+            name="synthetic-70b-fp8", dense_b=70.6 * GIGA, experts_b=0.0, active_params=70.6e9,
+            layers=80, width=8192, heads=64, head_dim=128, experts=0, experts_active=0,
+            kv_b_per_token=163_840, flops=1979e12, mfu=0.45, layer_s=32e-6,
         ),
         Device(
-            "synthetic-120b-moe", 3.07 * GIGA, 60.9 * GIGA, 5.13e9, 36, 2880, 64, 64, 128, 4, 36864, 989e12, 0.35, 62e-6,
+            name="synthetic-120b-moe", dense_b=3.07 * GIGA, experts_b=60.9 * GIGA, active_params=5.13e9,
+            layers=36, width=2880, heads=64, head_dim=64, experts=128, experts_active=4,
+            kv_b_per_token=36_864, flops=989e12, mfu=0.35, layer_s=62e-6,
         ),
     )
 }  # fmt: skip
