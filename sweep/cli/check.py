@@ -14,8 +14,8 @@ def check(files: Files, json: Json = False) -> None:
     Schema, digest, and all that follows from the file's own tables and from NAME.records.parquet, where that lies beside it.
     Exit code 4 when a file does not hold.
     """
+    from sweep.cli.curves import curve_file
     from sweep.cli.screen import print_document
-    from sweep.cli.values import curve_file
     from sweep.curve import check as curve_check
     from sweep.errors import TrustError
 

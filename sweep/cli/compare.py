@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from sweep.cli import values
+from sweep.cli import lists, values
 from sweep.cli.options import HOW, JUDGE, OUTPUT, PRICE, Axis, FilesOrInput, Json, Seed, Slo, Texts
 
 PANEL = "Judge"
@@ -45,15 +45,16 @@ def compare(
 
         sweep compare ours theirs --slo 'ttft_p99<=450ms' --price A=2.5 --price B=3.1
     """
+    from sweep.cli.curves import curve as read
     from sweep.curve.compare.together import compare as put_together
     from sweep.curve.compare.together import unmet
     from sweep.plan.slo import parse
 
     slos = [each for text in slo or () for each in parse(text)]
-    places, demand = values.places(at, "--at"), values.weights(weights, "--weights")
-    prices, counts = values.prices(price or (), "--price"), values.accelerators(accelerators or (), "--accelerators")
-    watts = values.powers(power or (), "--power")
-    curves = [values.curve(file) for file in files]
+    places, demand = lists.places(at, "--at"), lists.weights(weights, "--weights")
+    prices, counts = lists.prices(price or (), "--price"), lists.accelerators(accelerators or (), "--accelerators")
+    watts = lists.powers(power or (), "--power")
+    curves = [read(file) for file in files]
     compared = put_together(
         curves,
         slos=slos,

@@ -24,7 +24,7 @@ def describe(
 
         sweep describe reports/NAME --set hardware.accelerators='8×H200'
     """
-    from sweep.cli.values import curve_file, new_curve_file
+    from sweep.cli.curves import curve_file, new_curve_file
     from sweep.curve import artifact, declare, setup
     from sweep.curve.files import read_text, write_atomically
 

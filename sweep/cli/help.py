@@ -103,8 +103,8 @@ def option_row(param: Any) -> tuple[str, str]:
 
 
 def _summary(command: Any) -> str:
-    """The first sentence."""
-    return " ".join((command.help or "").split()).split(". ")[0].rstrip(".")
+    """The first paragraph."""
+    return " ".join((command.help or "").split("\n\n")[0].split()).rstrip(".")
 
 
 def _argument(param: Any) -> str:

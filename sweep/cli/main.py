@@ -26,6 +26,7 @@ import sweep
 import sweep.cli
 from sweep.cli.help import Command, Group
 from sweep.errors import Interrupted, SweepError, UsageError
+from sweep.wording import short
 
 OUTPUT_LOST = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 AGAIN_S = 0.05
@@ -127,14 +128,10 @@ def _output_lost(error: OSError, code: int) -> int:
 def _fail(message: str, hint: str | None, code: int) -> int:
     from sweep.report.foreign import visible
 
-    print(f"error: {_short(visible(message))}", file=sys.stderr)
+    print(f"error: {short(visible(message), LONGEST_ERROR)}", file=sys.stderr)
     if hint:
         print(f"hint: {visible(hint)}", file=sys.stderr)
     return code
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
 
 
 def _one_line(text: str) -> str:

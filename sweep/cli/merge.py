@@ -26,19 +26,20 @@ def merge(
 
         sweep merge monday tuesday --out both.curve.json
     """
-    from sweep.cli import values
+    from sweep.cli.curves import curve as read
+    from sweep.cli.curves import curve_file, new_curve_file
     from sweep.curve import artifact, merge_records, parquet
     from sweep.curve import merge as merging
     from sweep.curve.files import write_atomically
     from sweep.errors import UsageError
     from sweep.wording import counted
 
-    path = values.new_curve_file(out)
+    path = new_curve_file(out)
     if len(files) < 2:
         raise UsageError("only one file to merge", "name two curve files or more")
-    curves = [values.curve(file) for file in files]
+    curves = [read(file) for file in files]
     merged = (merging.merge_shards if shards else merging.merge_repeats)(curves, name=path.name.removesuffix(".curve.json"))
-    records = None if shards else merge_records.beside([Path() if file == "-" else values.curve_file(file) for file in files])
+    records = None if shards else merge_records.beside([Path() if file == "-" else curve_file(file) for file in files])
     if records is not None:
         found = merge_records.of_repeats(curves, records, merged)
         parquet.write_records(parquet.beside(path), found, keep_chunks=all(len(part.chunk_ns) for part in records))

@@ -44,6 +44,7 @@ def _reader(read: values.Reader, flag: str) -> Any:
 ENDPOINT, WORKLOAD, LOAD, HOW = map(Panel, ("Endpoint", "Workload", "Load", "How"))
 JUDGE, PRICE, DECLARE, OUTPUT = map(Panel, ("Judge", "Price", "Declare", "Output"))
 
+URL = "the API, with or without /v1; or sim, sim:PRESET for the embedded one"
 _FILE, _OR_INPUT = "curve file, or its folder", "curve file, its folder, or - for standard input"
 _HEADER = "header to send; repeatable. A key may also be in SWEEP_API_KEY or OPENAI_API_KEY"
 _AXIS = "frontier over interactivity, tpot, e2e, ttft, normalised-e2e or smooth; total/NAME for total throughput"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from sweep.cli import values
 from sweep.cli.options import JUDGE, Axis, FileOrInput, Json, Slo
@@ -20,7 +20,7 @@ def pick(
     axis: Axis = None,
     interp: Annotated[
         Rule,
-        JUDGE("--interp RULE", "between loads: pchip, steffen or step [pchip]", values.one_of(*get_args(Rule))),
+        JUDGE("--interp RULE", "between loads: pchip, steffen or step [pchip]", values.one_of(Rule)),
     ] = "pchip",
     json: Json = False,
 ) -> int:
@@ -32,6 +32,7 @@ def pick(
 
         sweep pick reports/NAME --slo 'ttft_p99<=450ms,tpot_p99<=40ms'
     """
+    from sweep.cli.curves import curve as read
     from sweep.cli.screen import terminal
     from sweep.curve import pick as picking
     from sweep.errors import UsageError
@@ -39,7 +40,7 @@ def pick(
     from sweep.report import picked
 
     asked = [each for text in slo or () for each in parse(text)]
-    curve = values.curve(file)
+    curve = read(file)
     slos = asked or list(curve.slos)
     if not slos:
         raise UsageError("which SLO? The file names none", "give --slo, for instance --slo 'ttft_p99<=450ms,tpot_p99<=40ms'")

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.options import Dialect, Header, Insecure, Json, Model
+from sweep.cli.options import URL, Dialect, Header, Insecure, Json, Model
 
 PANEL = "Measure"
 PLACE = 15
 
 
 def probe(
-    url: Annotated[
-        str, typer.Argument(metavar="URL", help="the API, with or without /v1; or sim, sim:PRESET for the embedded one")
-    ],
+    url: Annotated[str, typer.Argument(metavar="URL", help=URL)],
     model: Model = None,
     header: Header = None,
     dialect: Dialect = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from sweep.cli import options, values
 from sweep.cli.options import DECLARE, ENDPOINT, HOW, JUDGE, LOAD, OUTPUT, WORKLOAD, Texts
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 PANEL = "Measure"
 PLACE = 10
 
-_ENDPOINT = "the API, with or without /v1; or sim, sim:PRESET for the embedded one"
 _PROFILE = "a name, a TOML file, or ISL/OSL like 1k/8k [1k-1k]; repeatable, one curve each"
 _DATASET = (
     "prompts to cut from (JSON lines, ShareGPT JSON), pairs of lengths (isl, osl; CSV too), or both in place of the profile's"
@@ -33,7 +32,7 @@ Effort = Literal["quick", "standard", "rigorous"]
 
 
 def run(
-    endpoint: Annotated[Texts, ENDPOINT("--endpoint URL", _ENDPOINT)] = None,
+    endpoint: Annotated[Texts, ENDPOINT("--endpoint URL", options.URL)] = None,
     model: options.Model = None,
     header: options.Header = None,
     dialect: options.Dialect = None,
@@ -44,7 +43,7 @@ def run(
     grid: Annotated[str | None, LOAD("--grid 1,2,4", _GRID)] = None,
     rate: Annotated[str | None, LOAD("--rate 0.5,1,2", "arrivals a second instead of concurrencies (open loop)")] = None,
     arrivals: Annotated[
-        Arrivals | None, LOAD.rare("--arrivals KIND", "with --rate: poisson or constant [poisson]", one_of(*get_args(Arrivals)))
+        Arrivals | None, LOAD.rare("--arrivals KIND", "with --rate: poisson or constant [poisson]", one_of(Arrivals))
     ] = None,
     max_concurrency: Annotated[
         int | None, LOAD.rare("--max-concurrency N", "doubling ends here at the latest [512]", whole(1, 65_535))
@@ -55,7 +54,7 @@ def run(
     requests: Annotated[int | None, LOAD("--requests N", "requests measured in a cell, at least", whole(1, 10_000_000))] = None,
     effort: Annotated[
         Effort,
-        LOAD("--effort HOW", "intervals: quick, standard or rigorous [standard]", one_of(*get_args(Effort))),
+        LOAD("--effort HOW", "intervals: quick, standard or rigorous [standard]", one_of(Effort)),
     ] = "standard",
     budget: options.Budget = None,
     max_tokens: options.MaxTokens = None,
@@ -93,8 +92,7 @@ def run(
     """
     from sweep.cli.nightly import Outputs, tonight
     from sweep.cli.screen import watching
-    from sweep.cli.turns import one, taking_turns
-    from sweep.cli.values import require_endpoint
+    from sweep.cli.turns import first, taking_turns
     from sweep.curve.folder import require_writable
     from sweep.run import Settings
     from sweep.run import interleave as measure
@@ -106,7 +104,7 @@ def run(
     if gate and not dry_run:
         require_writable(gate, "--gate")
     settings = Settings(
-        endpoint=require_endpoint(one(endpoint, interleave)),
+        endpoint=first(endpoint, interleave),
         profiles=tuple(profile or ("1k-1k",)),
         model=model,
         dialect=dialect,

@@ -15,8 +15,8 @@ def show(file: FileOrInput, json: Json = False) -> None:
 
     With --json the document itself, once it is verified.
     """
+    from sweep.cli.curves import curve as read
     from sweep.cli.screen import terminal
-    from sweep.cli.values import curve as read
     from sweep.curve import artifact
 
     curve = read(file)

@@ -49,10 +49,12 @@ def taking_turns(settings: Settings, endpoints: Sequence[str]) -> list[Settings]
     ]
 
 
-def one(endpoints: Sequence[str] | None, interleave: bool) -> str | None:
-    """The only endpoint. Raises UsageError where their number and the wish do not fit."""
+def first(endpoints: Sequence[str] | None, interleave: bool) -> str:
+    """The only endpoint, or the first to be measured. Raises UsageError where their number and the wish do not fit."""
     if interleave and len(endpoints or ()) < 2:
         raise UsageError("--interleave needs two endpoints", "give --endpoint twice")
-    if len(endpoints or ()) > 1 and not interleave:
+    if not endpoints:
+        raise UsageError("which endpoint?", "give --endpoint URL, or --endpoint sim for the embedded one")
+    if len(endpoints) > 1 and not interleave:
         raise UsageError("several endpoints", "add --interleave to measure them in alternation")
-    return endpoints[0] if endpoints else None
+    return endpoints[0]

@@ -1,28 +1,19 @@
-"""What people type, as numbers, names and curves."""
+"""What people type, as numbers and names."""
 
 from __future__ import annotations
 
 import math
 import re
-import sys
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, get_args
 
 from sweep.errors import UsageError
 
-if TYPE_CHECKING:
-    from sweep.curve.cost import Price
-    from sweep.model import Curve
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 Reader = Callable[[str, str], Any]  # (text, flag) -> what the command is given; raises UsageError
 SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 SHORTEST_S, LONGEST_S = 1e-3, 30 * 86_400.0
 _HELP = "--help says what it means"
-MOST_ACCELERATORS = 1_000_000
 MOST = 2**53  # from there on JSON readers round
 
 
@@ -50,12 +41,21 @@ def decimal(least: float = -math.inf, most: float = math.inf) -> Reader:
     return read
 
 
-def one_of(*names: str) -> Reader:
-    """Reads one of these names."""
+def number(text: str, flag: str) -> float:
+    """Finite and above zero."""
+    value = _float(text)
+    if not 0 < value < math.inf:
+        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", _HELP)
+    return value
+
+
+def one_of(names: Any) -> Reader:
+    """Reads one of the names of a `Literal`."""
+    *others, last = get_args(names)
 
     def read(text: str, flag: str) -> str:
-        if text not in names:
-            raise UsageError(f"{flag}: expected {', '.join(names[:-1])} or {names[-1]}, got {text!r}", _HELP)
+        if text not in get_args(names):
+            raise UsageError(f"{flag}: expected {', '.join(others)} or {last}, got {text!r}", _HELP)
         return text
 
     return read
@@ -108,118 +108,6 @@ def belongs(flag: str, given: bool, other: str, there: bool) -> None:
     """Raises UsageError for an option that says nothing without another one."""
     if given and not there:
         raise UsageError(f"{flag} says nothing without {other}", f"add {other}, or leave {flag} out")
-
-
-def curve(text: str) -> Curve:
-    """The curve of a file, of the only one in a folder, or of standard input (`-`)."""
-    from sweep.curve import artifact
-
-    return artifact.loads(sys.stdin.buffer.read(artifact.MAX_BYTES + 1)) if text == "-" else artifact.load(curve_file(text))
-
-
-def curve_file(text: str) -> Path:
-    """A curve file, or the only one in a folder."""
-    path = Path(text)
-    if not path.is_dir():
-        return path
-    found = sorted(path.glob("*.curve.json"))
-    if len(found) != 1:
-        what = "no curve file" if not found else f"{len(found)} curve files"
-        raise UsageError(f"{path}: {what} in this folder", "name the NAME.curve.json itself")
-    return found[0]
-
-
-def new_curve_file(path: Path) -> Path:
-    """The path of a curve file that does not exist yet, in a folder that does."""
-    from sweep.curve.artifact import FILE_NAME
-
-    name = path.name.removesuffix(".curve.json")
-    if path.is_dir() or name == path.name or not FILE_NAME.fullmatch(name):
-        raise UsageError(f"--out {path}: not the name of a curve file", "for instance --out all.curve.json")
-    if path.exists():
-        raise UsageError(f"--out {path}: exists already", "choose another name, or move it away")
-    return path
-
-
-def require_endpoint(text: str | None) -> str:
-    if not text:
-        raise UsageError("which endpoint?", "give --endpoint URL, or --endpoint sim for the embedded one")
-    return text
-
-
-def number(text: str, flag: str) -> float:
-    """Finite and above zero."""
-    value = _float(text)
-    if not 0 < value < math.inf:
-        raise UsageError(f"{flag}: expected a number above zero, got {text!r}", _HELP)
-    return value
-
-
-def places(text: str | None, flag: str) -> tuple[float, ...]:
-    """`20,50,100`."""
-    return () if text is None else tuple(number(part.strip(), flag) for part in text.split(","))
-
-
-def weights(text: str | None, flag: str) -> dict[float | str, float]:
-    """`20=3,50=1`; what is no number is an SLO, which may hold commas and `=` of its own: `ttft<=1s,e2e<=9s=3,20=1`."""
-    if text is None:
-        return {}
-    pairs = re.findall(r"(.+?)=(\d+(?:\.\d+)?)(?:,|$)", text)
-    if ",".join(f"{what}={weight}" for what, weight in pairs) != text.rstrip(","):
-        raise UsageError(f"{flag} {text}: expected WHERE=WEIGHT, joined by commas", f"for instance {flag} 20=3,50=1")
-    return _once(((_place_or_slo(what.strip()), number(weight, flag)) for what, weight in pairs), flag)
-
-
-def _place_or_slo(text: str) -> float | str:
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return value if 0 < value < float("inf") else text
-
-
-def accelerators(texts: Iterable[str], flag: str) -> dict[str, int]:
-    """`A=8`, one a curve."""
-    return _once((_count(text, flag) for text in texts), flag)
-
-
-def _count(text: str, flag: str) -> tuple[str, int]:
-    label, equals, count = (part.strip() for part in text.partition("="))
-    if not label or not equals:
-        raise UsageError(f"{flag} {text}: expected LABEL=COUNT", "A=8 counts the accelerators behind the first curve")
-    return label, _whole(number(count, flag), flag)
-
-
-def prices(texts: Iterable[str], flag: str) -> dict[str, Price]:
-    """`A=2.5`, `A=0.60/M`, one a curve."""
-    from sweep.curve import cost
-
-    return _once(map(cost.parse, texts), flag)
-
-
-def powers(texts: Iterable[str], flag: str) -> dict[str, float]:
-    """`A=700`, `A=1.4kW`, one a curve."""
-    from sweep.curve import power
-
-    return _once(map(power.parse, texts), flag)
-
-
-def _whole(value: float, flag: str) -> int:
-    if value != int(value) or value > MOST_ACCELERATORS:
-        raise UsageError(
-            f"{flag}: expected a whole number up to {MOST_ACCELERATORS:,}, got {value:g}", f"for instance {flag} A=8"
-        )
-    return int(value)
-
-
-def _once(pairs: Iterable[tuple[Key, Value]], flag: str) -> dict[Key, Value]:
-    """By key. Raises UsageError for one that is given twice."""
-    found: dict[Key, Value] = {}
-    for key, value in pairs:
-        if key in found:
-            raise UsageError(f"{flag}: {key} is given twice", "give each once")
-        found[key] = value
-    return found
 
 
 def axis_pair(text: str, flag: str) -> str:

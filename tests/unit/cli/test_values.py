@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli import values
+from sweep.cli import curves, lists, values
 from sweep.errors import UsageError
 
 
@@ -37,17 +37,17 @@ def test_other_token_counts_are_refused(text: str) -> None:
 
 def test_a_folder_stands_for_its_only_curve(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no curve file"):
-        values.curve_file(str(tmp_path))
+        curves.curve_file(str(tmp_path))
     one = tmp_path / "a.curve.json"
     one.touch()
-    assert values.curve_file(str(tmp_path)) == one
-    assert values.curve_file(str(one)) == one
+    assert curves.curve_file(str(tmp_path)) == one
+    assert curves.curve_file(str(one)) == one
     (tmp_path / "b.curve.json").touch()
     with pytest.raises(UsageError, match="2 curve files"):
-        values.curve_file(str(tmp_path))
+        curves.curve_file(str(tmp_path))
 
 
 def test_a_count_without_a_curve_is_told_what_is_missing() -> None:
     with pytest.raises(UsageError, match=r"^--accelerators 8: expected LABEL=COUNT$"):
-        values.accelerators(["8"], "--accelerators")
-    assert values.accelerators(["A=8", "B = 4"], "--accelerators") == {"A": 8, "B": 4}
+        lists.accelerators(["8"], "--accelerators")
+    assert lists.accelerators(["A=8", "B = 4"], "--accelerators") == {"A": 8, "B": 4}
