@@ -17,7 +17,6 @@ NUMBERS = {
     "per_accelerator_hour",
     "per_million_input_tokens",
     "per_million_output_tokens",
-    "per_kwh",
 }
 MAX_TEXT = 1000
 MAX_NUMBER = 1e15

@@ -20,7 +20,7 @@ Declared = Mapping[str, Mapping[str, Any]]  # section -> key -> value, as `decla
 
 SOFTWARE = ("server", "version", "model", "precision", "flags", "speculative_decoding", "parallelism", "cache", "place")
 HARDWARE = ("accelerators", "accelerator_count", "power_w", "host", "interconnect", "provider", "region")
-PRICE = ("currency", "per_accelerator_hour", "per_million_input_tokens", "per_million_output_tokens", "per_kwh")
+PRICE = ("currency", "per_accelerator_hour", "per_million_input_tokens", "per_million_output_tokens")
 CLIENT = ("fingerprint", "cores", "kernel", "python", "place")
 PROMPT_LENGTHS = {
     "ids": "exact: token ids",

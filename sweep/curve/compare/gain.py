@@ -6,17 +6,23 @@ sheets). Parity: PyPI `bjontegaard` 1.3.0, bd_rate(method="pchip") over ln x, to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.curve.compare import fan
+from sweep.curve.compare import crossings, fan, judge, noise
+from sweep.curve.compare.nouns import Gain, Ratio
+from sweep.curve.compare.plane import Plane, window
+from sweep.curve.compare.versus import Pair, ratio_of
 from sweep.model import Noun, Vertex
 
 Floats = NDArray[np.float64]
 Vertices = tuple[Vertex, ...]
+Differ = Callable[[float, float], bool]  # (ln x, ln a/b) -> whether that is more than noise
 
 GRID = 2001
 
@@ -29,6 +35,40 @@ class Shape(Noun, frozen=True, kw_only=True):
     best: tuple[float, float]
     worst: tuple[float, float]
     crossings: tuple[float, ...]
+    sure_crossings: tuple[float, ...]
+
+
+def gain(a: Plane, b: Plane, per: float, delta: float) -> Gain:
+    """Two curves over what both cover; `per`: ln of a's accelerators over b's."""
+    shared = window((a, b)) if a.vertices and b.vertices else None
+    if shared is None:
+        return Gain(a=a.label, b=b.label, window=None, ratio=Ratio(value=None))
+    value = float(mean_ln_ratio(a.still, b.still)[0]) - per
+    draws: Floats | None = None
+    differ: Differ = _nowhere
+    if a.moved is not None and b.moved is not None:
+        draws = noise.welch(value, mean_ln_ratio(a.moved, b.moved) - per, (*a.sources, *b.sources))
+        differ = _differ(a, b, a.moved, b.moved, per, delta)
+    least, most = bracket(a.vertices, b.vertices, shared)
+    pair = Pair(value, draws, math.log(least) - per, math.log(most) - per)
+    found = shape(a.still, b.still, shared, delta, per, differ)
+    return Gain(a=a.label, b=b.label, window=shared, ratio=ratio_of(pair), **msgspec.structs.asdict(found))
+
+
+def _differ(a: Plane, b: Plane, moved_a: fan.Fan, moved_b: fan.Fan, per: float, delta: float) -> Differ:
+    """Whether one is better at ln x, as a verdict at a target would have it; where noise ends a frontier short of it, at its end."""
+
+    def differ(ln_x: float, ln_ratio: float) -> bool:
+        ln_a, ln_b = (fan.value(moved, np.minimum(ln_x, moved.last)) for moved in (moved_a, moved_b))
+        draws = noise.welch(ln_ratio, ln_a - ln_b - per, (*a.sources, *b.sources))
+        call = judge.call(ln_ratio, judge.p_differs(draws), judge.p_equivalent(draws, delta), more_is_better=True)
+        return call in ("better", "worse")
+
+    return differ
+
+
+def _nowhere(ln_x: float, ln_ratio: float) -> bool:
+    return False
 
 
 def mean_ln_ratio(a: fan.Fan, b: fan.Fan) -> Floats:
@@ -53,7 +93,9 @@ def bracket(a: Vertices, b: Vertices, window: tuple[float, float]) -> tuple[floa
     return float(np.exp(widths @ (low_a - high_b) / total)), float(np.exp(widths @ (high_a - low_b) / total))
 
 
-def shape(a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per: float = 0.0) -> Shape:
+def shape(
+    a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per: float = 0.0, differ: Differ = _nowhere
+) -> Shape:
     """Of two frontiers as measured (fans of one row); `per` is taken off ln a/b, as ln of a's accelerators over b's."""
     ln_x = np.linspace(np.log(window[0]), np.log(window[1]), GRID)
     difference = fan.along(a, ln_x) - fan.along(b, ln_x) - per
@@ -61,12 +103,14 @@ def shape(a: fan.Fan, b: fan.Fan, window: tuple[float, float], delta: float, per
     weights = np.full(GRID, 1.0)
     weights[[0, -1]] = 0.5
     highest, lowest = int(np.argmax(difference)), int(np.argmin(difference))
+    level = crossings.crossings(lambda at: float(fan.along(a, at)[0] - fan.along(b, at)[0] - per), ln_x, difference)
     return Shape(
         share_won=float(weights @ (difference > edge) / weights.sum()),
         share_lost=float(weights @ (difference < -edge) / weights.sum()),
         best=(float(np.exp(ln_x[highest])), float(np.exp(difference[highest]))),
         worst=(float(np.exp(ln_x[lowest])), float(np.exp(difference[lowest]))),
-        crossings=tuple(_crossings(lambda at: float(fan.along(a, at)[0] - fan.along(b, at)[0] - per), ln_x, difference)),
+        crossings=tuple(map(float, np.exp(level))),
+        sure_crossings=tuple(map(float, np.exp(crossings.sure(level, ln_x, difference, differ)))),
     )
 
 
@@ -76,22 +120,3 @@ def _steps(vertices: Vertices, at: list[float]) -> tuple[Floats, Floats]:
     ln_y = np.log([vertex.y for vertex in vertices])
     right = np.searchsorted(x, at, side="left")
     return ln_y[right], ln_y[right - 1]
-
-
-def _crossings(difference: Callable[[Floats], float], ln_x: Floats, on_grid: Floats) -> list[float]:
-    """Where the sign changes, to 1e-9 in ln x by bisection; a stretch of exact equality counts once, at its start."""
-    found = []
-    signs = np.sign(on_grid)
-    places = np.flatnonzero(signs)
-    for left, right in pairwise(places):
-        if signs[left] == signs[right]:
-            continue
-        low, high = float(ln_x[left]), float(ln_x[right])
-        for _ in range(60):
-            middle = (low + high) / 2
-            if np.sign(difference(np.array([middle]))) == signs[left]:
-                low = middle
-            else:
-                high = middle
-        found.append(float(np.exp((low + high) / 2)))
-    return found

@@ -122,7 +122,8 @@ class Answer(Noun, frozen=True, kw_only=True):
 class Gain(Noun, frozen=True, kw_only=True):
     """The mean ratio over the window of x that both curves cover (Bjøntegaard, in logs); null where they share none.
 
-    `share_won`, `share_lost`: of the window, in ln x, where a is ahead or behind by more than δ. `crossings`: where they are level.
+    `share_won`, `share_lost`: of the window, in ln x, where a is ahead or behind by more than δ. `crossings`: where they are level as
+    measured; `sure_crossings`: those that noise cannot explain, since each is ahead by a decided margin on its own side.
     """
 
     a: str
@@ -134,6 +135,7 @@ class Gain(Noun, frozen=True, kw_only=True):
     best: tuple[float, float] | None = None  # x, ratio
     worst: tuple[float, float] | None = None
     crossings: tuple[float, ...] = ()
+    sure_crossings: tuple[float, ...] = ()
 
 
 class Demand(Noun, frozen=True, kw_only=True):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from sweep.curve.compare import demand, fair, gain, judge, noise, outlay, plane, targets
+from sweep.curve.compare import demand, fair, gain, judge, outlay, plane, targets
 from sweep.curve.compare.delivery import Delivery, at_x
 from sweep.curve.compare.goals import under
 from sweep.curve.compare.nouns import (
@@ -18,9 +15,7 @@ from sweep.curve.compare.nouns import (
     Answer,
     Comparison,
     Difference,
-    Gain,
     Measure,
-    Ratio,
     Side,
     Target,
     Verdict,
@@ -92,7 +87,9 @@ def compare(
             Answer(target=target, served=tuple(offers[target.name][label].served for label in labelled)) for target in asked
         ),
         verdicts=_verdicts(asked, known, offers, per, delta),
-        gains=tuple(_gain(planes[a], planes[b], per, delta) for a, b in combinations(labelled, 2)),
+        gains=tuple(
+            gain.gain(planes[a], planes[b], per.get(a, 0.0) - per.get(b, 0.0), delta) for a, b in combinations(labelled, 2)
+        ),
         demand=demand.demand(asked, known, offers),
         within=tuple(demand.within(side, planes[side.label], cost_ceiling) for side in known) if cost_ceiling else (),
         unknown_noise=tuple(label for label, each in planes.items() if each.vertices and each.moved is None),
@@ -162,21 +159,6 @@ def _judged(of: Measure, found: Sequence[tuple[str, str, str, Pair]], delta: flo
             p_differs=p if decided else None,
             p_equivalent=q if decided else None,
         )
-
-
-def _gain(a: Plane, b: Plane, counts: Mapping[str, float], delta: float) -> Gain:
-    shared = plane.window((a, b)) if a.vertices and b.vertices else None
-    if shared is None:
-        return Gain(a=a.label, b=b.label, window=None, ratio=Ratio(value=None))
-    per = counts.get(a.label, 0.0) - counts.get(b.label, 0.0)
-    value = float(gain.mean_ln_ratio(a.still, b.still)[0]) - per
-    draws = None
-    if a.moved is not None and b.moved is not None:
-        draws = noise.welch(value, gain.mean_ln_ratio(a.moved, b.moved) - per, (*a.sources, *b.sources))
-    least, most = gain.bracket(a.vertices, b.vertices, shared)
-    pair = Pair(value, draws, math.log(least) - per, math.log(most) - per)
-    shape = gain.shape(a.still, b.still, shared, delta, per)
-    return Gain(a=a.label, b=b.label, window=shared, ratio=ratio_of(pair), **msgspec.structs.asdict(shape))
 
 
 def unmet(compared: Comparison) -> list[str]:

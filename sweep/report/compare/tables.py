@@ -131,7 +131,7 @@ def gains(compared: Comparison) -> Table:
             quantity.percent(each.share_lost),
             _extreme(each.best),
             _extreme(each.worst),
-            ", ".join(quantity.significant(x) for x in each.crossings) or "never",
+            ", ".join(quantity.significant(x) for x in each.sure_crossings) or ("not certain" if each.crossings else "never"),
         )
         for each in compared.gains
     )
@@ -149,7 +149,11 @@ def gains(compared: Comparison) -> Table:
         "level at",
     )
     return Table(
-        "Over the whole curve (BD-gain)", head, rows, 1, "Shares of the common window, in ln x. Best and worst: ratio at x."
+        "Over the whole curve (BD-gain)",
+        head,
+        rows,
+        1,
+        "Shares of the common window, in ln x. Best and worst: ratio at x. Level at: where the order surely changes.",
     )
 
 

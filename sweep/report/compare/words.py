@@ -257,8 +257,8 @@ def gain(compared: Comparison, each: Gain) -> str:
         return f"{each.a} and {each.b} share no stretch of this axis: no mean ratio."
     low, high = (quantity.significant(x) for x in each.window)
     edge = names.percent(compared.delta)
-    crossings = [quantity.significant(x) for x in each.crossings]
-    level = f"; level at {names.targets(crossings)}" if crossings else ""
+    sure = [quantity.significant(x) for x in each.sure_crossings]
+    level = f"; level at {names.targets(sure)}" if sure else "; where they cross is not certain" if each.crossings else ""
     return (
         f"Over what {each.a} and {each.b} both cover, {low} to {high} {names.x_unit(compared)}, {each.a}/{each.b} is "
         f"{names.ratio(each.ratio)} on average; {each.a} is more than {edge} ahead on {quantity.percent(each.share_won)} "

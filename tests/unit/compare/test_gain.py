@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from comparable import LEVELS, dressed, frontier_of, side
+from curve_builder import point
 
-from sweep.curve.compare import fan, gain
-from sweep.model import Vertex
+from sweep.curve.compare import crossings, fan, gain, together
+from sweep.curve.compare.nouns import Gain
+from sweep.model import Curve, Vertex
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "bjontegaard.json").read_text())
 
@@ -59,3 +62,75 @@ def test_the_bracket_is_what_any_curve_through_the_measurements_may_be() -> None
 def test_curves_without_a_common_stretch_have_no_gain() -> None:
     assert np.isnan(gain.mean_ln_ratio(fan_of({"x": [1, 2], "y": [9, 8]}), fan_of({"x": [3, 4], "y": [9, 8]})))[0]
     assert np.isnan(gain.mean_ln_ratio(fan_of({"x": [2], "y": [9]}), fan_of({"x": [1, 4], "y": [9, 8]})))[0]
+
+
+def crossing(latency: float, spread: float) -> Gain:
+    """Against an endpoint that is slower where few are served and brings more where many are: one crossing in the middle."""
+    a, b = side("a", spread=spread), tilted("b", latency, spread)
+    return together.compare([a, b], draws=500).gains[0]
+
+
+def tilted(name: str, by: float, spread: float) -> Curve:
+    points = []
+    for cell, level in enumerate(LEVELS):
+        output, latency = frontier_of(level)
+        lean = by ** (cell / (len(LEVELS) - 1) - 0.5)
+        points.append(point(level, cell=cell, output=output * lean, latency=latency, spread=spread))
+    return dressed(name, points)
+
+
+def test_a_crossing_is_told_where_both_sides_of_it_are_sure() -> None:
+    found = crossing(1.4, 0.01)
+    assert len(found.crossings) == 1
+    assert found.sure_crossings == found.crossings
+
+
+def test_a_crossing_that_intervals_can_explain_is_not_told() -> None:
+    found = crossing(1.4, 0.4)
+    assert len(found.crossings) == 1
+    assert found.sure_crossings == ()
+
+
+def test_a_crossing_between_equivalent_curves_is_not_told() -> None:
+    """Surely ahead by 1 % here and by 1 % there: too little to decide a purchase."""
+    found = crossing(1.02, 0.0005)
+    assert len(found.crossings) == 1
+    assert found.sure_crossings == ()
+
+
+def test_without_intervals_no_crossing_is_told() -> None:
+    found = together.compare([side("a", spread=None), tilted("b", 1.4, 0.01)]).gains[0]
+    assert len(found.crossings) == 1
+    assert found.sure_crossings == ()
+
+
+def test_curves_that_differ_by_noise_alone_seldom_tell_a_crossing() -> None:
+    """They cross all the time."""
+    drawn = np.random.default_rng(5)
+    level, told = 0, 0
+    for trial in range(100):
+        noisy = [scattered(f"{name}{trial}", drawn) for name in "ab"]
+        found = together.compare(noisy, draws=300).gains[0]
+        level += bool(found.crossings)
+        told += bool(found.sure_crossings)
+    assert level > 60
+    assert told <= 5
+
+
+def scattered(name: str, drawn: np.random.Generator) -> Curve:
+    """True values moved by as much as their intervals of ±20 % say."""
+    points = []
+    for cell, level in enumerate(LEVELS):
+        output, latency = frontier_of(level)
+        off = np.exp(np.log(1.2) / 1.96 * drawn.standard_normal())
+        points.append(point(level, cell=cell, output=output * float(off), latency=latency, spread=0.2))
+    return dressed(name, points)
+
+
+def test_between_sure_stretches_the_middle_crossing_is_told() -> None:
+    ln_x = np.linspace(0.0, 5.0, 501)
+    on_grid = np.where(ln_x < 1, 1.0, np.where(ln_x < 2, -0.01, np.where(ln_x < 3, 0.01, -1.0)))
+    far_apart = crossings.sure([1.0, 2.0, 3.0], ln_x, on_grid, lambda _, ratio: abs(ratio) > 0.1)
+    assert far_apart == [2.0]
+    assert crossings.sure([1.0, 2.0, 3.0], ln_x, on_grid, lambda *_: True) == [1.0, 2.0, 3.0]
+    assert crossings.sure([1.0, 2.0, 3.0], ln_x, on_grid, lambda at, _: at < 1) == []

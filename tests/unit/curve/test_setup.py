@@ -49,7 +49,7 @@ def test_a_description_afterwards_signs_anew_and_keeps_the_old_digest() -> None:
     before = artifact.loads(artifact.to_json(curve()))
     after = describe(before, declare.parse('[price]\ncurrency = "EUR"\nper_accelerator_hour = 2.5'), artifact.digest(before))
     assert after.price["per_accelerator_hour"] == Fact(value=2.5, known="declared")
-    assert after.price["per_kwh"].known == "missing"
+    assert after.price["per_million_input_tokens"].known == "missing"
     assert after.previous_digests == (before.digest,)
     assert artifact.digest(after) != before.digest
     assert artifact.loads(artifact.to_json(after)).points == before.points
@@ -81,11 +81,11 @@ def test_accelerators_as_people_write_them(text: str, expected: list[tuple[int, 
         ("hardware = 3", (), r"\$\.hardware: expected a table"),
         ("[weather]\nx = 1", (), r"\$\.weather: unknown section"),
         ("[hardware]\ngpus = 8", (), r"\$\.hardware\.gpus: unknown fact"),
-        ("[price]\nper_kwh = '0.3 EUR'", (), r"\$\.price\.per_kwh: expected a number"),
-        ("[price]\nper_kwh = nan", (), "expected a number"),
-        ("[price]\nper_kwh = true", (), "expected a number"),
-        ("[price]\nper_kwh = -1", (), "expected a number from 0"),
-        ("[price]\nper_kwh = 1" + "0" * 400, (), "expected a number from 0"),
+        ("[price]\nper_accelerator_hour = '0.3 EUR'", (), r"\$\.price\.per_accelerator_hour: expected a number"),
+        ("[price]\nper_accelerator_hour = nan", (), "expected a number"),
+        ("[price]\nper_accelerator_hour = true", (), "expected a number"),
+        ("[price]\nper_accelerator_hour = -1", (), "expected a number from 0"),
+        ("[price]\nper_accelerator_hour = 1" + "0" * 400, (), "expected a number from 0"),
         ("[software]\nflags = [1" + "0" * 400 + "]", (), r"\$\.software\.flags: expected a number from 0"),
         ("[hardware]\naccelerators = [{name = 'H200'}]", (), "list of"),
         ("[hardware]\naccelerators = [{name = 'H200', count = 0}]", (), "list of"),
