@@ -14,7 +14,7 @@ from sweep.measure.chunks import delivered_tokens, gaps, itl_ns, max_stall_ns, s
 from sweep.measure.goodput import judge
 from sweep.measure.latency import latencies_ns
 from sweep.measure.rates import concurrency, rates
-from sweep.measure.stop import UNRESOLVED
+from sweep.measure.reasons import UNRESOLVED
 from sweep.measure.window import due_column
 from sweep.model import Cell, Endpoint, Estimate, Health, LengthStats, Outcome, Phase, Point, Slo, Window
 from sweep.records import Records

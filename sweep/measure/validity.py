@@ -1,4 +1,4 @@
-"""Is the point to be trusted? What was noticed, by code of `findings.py`; some findings disqualify the point."""
+"""Is the point to be trusted? What was noticed, by code of `findings/`; some findings disqualify the point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sweep.findings import weight
 from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
-from sweep.measure.stop import ABORTED, CAP, OVERLOAD, TOKEN_CAP
+from sweep.measure.reasons import ABORTED, CAP, OVERLOAD, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource, failures
 from sweep.records import Records

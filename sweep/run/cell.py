@@ -27,7 +27,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
     And whether the user interrupted what comes after the load, which loses nothing that was measured.
     """
     from sweep.load.health import merged
-    from sweep.measure import point, stop, window
+    from sweep.measure import point, reasons, stop, window
 
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     running = source.measure(cell, header.endpoint, header.run_id)
@@ -54,7 +54,7 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
             if decision is not None:
                 continue
             if purse.empty(done, open_now):
-                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=stop.TOKEN_CAP)
+                asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=reasons.TOKEN_CAP)
             if asked.kind == "enough":
                 running.finish(asked.end_ns or batch.at_ns)
             elif asked.kind == "abort":

@@ -8,7 +8,7 @@ import pytest
 from unit.measure.synthetic import S, answer, cell, closed, closed_rows, failure
 
 from sweep import findings, records
-from sweep.measure import histogram, joint, jointcode, point, stop
+from sweep.measure import histogram, joint, jointcode, point, reasons
 from sweep.measure.window import place, with_phases
 from sweep.model import Bound, Calibration, Endpoint, Finding, Health, Point, Slo
 
@@ -102,7 +102,7 @@ def test_slos_are_judged_and_their_percentiles_need_samples(steady):
 
 def test_no_success_is_a_clean_point_of_nulls():
     rows = [failure(i, i * S // 10, i * S // 10 + S // 20) for i in range(60)]
-    found = measured(records.from_rows(rows), slots=1, until_s=5, reason=stop.NO_SUCCESS)
+    found = measured(records.from_rows(rows), slots=1, until_s=5, reason=reasons.NO_SUCCESS)
     assert found.disqualified
     assert "no-success" in codes(found)
     assert found.metrics["ttft_s"]["p50"].value is None
@@ -138,9 +138,9 @@ CASES = {
     "failures": {"found": lambda: closed(4, 42 * S, fail=0.05)},
     "hung": {"found": lambda: changed(outcome=lambda row: "timeout_idle" if row["request"] == 40 else "ok")},
     "rate-limited": {"found": lambda: changed(outcome=lambda row: "rate_limited" if row["request"] % 50 == 7 else "ok")},
-    "aborted": {"reason": stop.MOST_FAIL},
-    "overloaded": {"reason": stop.OVERLOAD},
-    "unresolved": {"reason": stop.CAP},
+    "aborted": {"reason": reasons.MOST_FAIL},
+    "overloaded": {"reason": reasons.OVERLOAD},
+    "unresolved": {"reason": reasons.CAP},
     "concurrency": {"one": cell(level=3, duration_s=1.0)},
     "osl-short": {"found": lambda: changed(osl_asked=lambda row: row["osl"] + 2)},
     "osl-free": {"found": lambda: changed(osl_asked=lambda row: row["osl"] + 2), "endpoint": None},

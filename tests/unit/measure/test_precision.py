@@ -9,7 +9,7 @@ from unit.measure.synthetic import S, answer, cell, closed
 from unit.measure.test_stop import replay, split
 
 from sweep import records
-from sweep.measure import precision, stop
+from sweep.measure import precision, reasons
 from sweep.measure.window import place
 from sweep.model import Bound, Estimate, Gate, Limits, Slo
 from sweep.plan.effort import MIDDLE, STRETCH
@@ -81,13 +81,13 @@ def test_a_noisy_one_goes_on_until_it_knows_or_may_no_longer():
     assert (decision.kind, decision.reason) == ("enough", "long enough")
     assert now_ns > 25 * S
     hopeless, soon_ns = replay(gated(stretch=1.5), wandering(0.6, 80), 70)
-    assert hopeless.reason == stop.BUDGET
+    assert hopeless.reason == reasons.BUDGET
     assert soon_ns <= 32 * S
 
 
 def test_a_share_of_a_budget_ends_it():
     decision, now_ns = replay(gated(stretch=None, spend_s=45.0), wandering(0.6, 80), 70)
-    assert decision.reason == stop.BUDGET
+    assert decision.reason == reasons.BUDGET
     assert now_ns <= 46 * S
 
 

@@ -10,7 +10,7 @@ import pytest
 from unit.measure.synthetic import S, answer, cell, closed, failure
 
 from sweep import records
-from sweep.measure import rates, stop
+from sweep.measure import demand, rates, reasons, stop
 from sweep.measure.window import place
 from sweep.records import Records
 
@@ -94,7 +94,7 @@ def test_begins_that_go_round_in_a_circle_do_not_keep_a_cell_going(steady, monke
         window = place(one, found, now_ns)
         return window and msgspec.structs.replace(window, begin_ns=next(begins))
 
-    monkeypatch.setattr(stop, "place", circling)
+    monkeypatch.setattr(demand, "place", circling)
     decision, now_ns = replay(cell(), steady)
     assert (decision.kind, decision.reason) == ("enough", "long enough")
     assert now_ns < 35 * S
@@ -140,26 +140,26 @@ def test_the_cohort_has_the_requests_asked_for(steady):
 
 def test_the_cap_ends_it(steady):
     decision, now_ns = replay(cell(cap_s=10.0), steady)
-    assert (decision.kind, decision.reason, now_ns) == ("enough", stop.CAP, 10 * S)
+    assert (decision.kind, decision.reason, now_ns) == ("enough", reasons.CAP, 10 * S)
 
 
 def test_a_cap_before_any_token_aborts():
     mute = records.from_rows([{"request": 0, "worker": 0, "sent_ns": 0, "end_ns": 90 * S, "outcome": "timeout_idle"}])
     decision, _ = replay(cell(level=1, cap_s=10.0), mute)
-    assert (decision.kind, decision.reason) == ("abort", stop.CAP)
+    assert (decision.kind, decision.reason) == ("abort", reasons.CAP)
 
 
 def test_failures_abort_from_twenty_on():
     rows = [failure(i, i * S // 10, i * S // 10 + S // 20) for i in range(100)]
     assert stop.decide(cell(level=1), *split(records.from_rows(rows[:19]), 50 * S), 0, 5 * S).kind == "go"
     decision, now_ns = replay(cell(level=1), records.from_rows(rows))
-    assert (decision.kind, decision.reason, now_ns) == ("abort", stop.NO_SUCCESS, 2 * S)
+    assert (decision.kind, decision.reason, now_ns) == ("abort", reasons.NO_SUCCESS, 2 * S)
 
 
 def test_half_failing_is_enough_to_abort():
     bad = closed(4, 60 * S, fail=0.7)
     decision, _ = replay(cell(), bad)
-    assert (decision.kind, decision.reason) == ("abort", stop.MOST_FAIL)
+    assert (decision.kind, decision.reason) == ("abort", reasons.MOST_FAIL)
     assert replay(cell(), closed(4, 40 * S, fail=0.3))[0].kind == "enough"
 
 
@@ -167,7 +167,7 @@ def test_what_is_refused_is_told_apart_from_what_fails():
     bad = closed(4, 60 * S, fail=0.7)
     refusing = bad.replace(outcome=np.where(bad["outcome"] == "ok", "ok", "rate_limited").astype(object))
     decision, _ = replay(cell(), refusing)
-    assert (decision.kind, decision.reason) == ("abort", stop.MOST_REFUSED)
+    assert (decision.kind, decision.reason) == ("abort", reasons.MOST_REFUSED)
     assert decision.live.refused > decision.live.failed == 0
 
 
@@ -202,7 +202,7 @@ def queue(rate: float, service_s: float, n: int, seed: int) -> Records:
 @pytest.mark.parametrize("ratio", [1.1, 1.5, 3.0])
 def test_an_open_loop_beyond_capacity_is_a_verdict(ratio):
     decision, _ = replay(cell("poisson", 40.0, duration_s=500.0), queue(40.0, ratio / 40, 5000, 1), 100)
-    assert (decision.kind, decision.reason) == ("abort", stop.OVERLOAD)
+    assert (decision.kind, decision.reason) == ("abort", reasons.OVERLOAD)
 
 
 @pytest.mark.parametrize("seed", range(3))
