@@ -65,7 +65,7 @@ class SloResult(Noun, frozen=True, kw_only=True):
 
 
 class Finding(Noun, frozen=True, kw_only=True):
-    """What was noticed; text, weight and advice are rendered from `findings.py` by `code` and `data`."""
+    """What was noticed; text, weight and advice are rendered from `findings/` by `code` and `data`."""
 
     code: str
     data: dict[str, Any] = msgspec.field(default_factory=dict)

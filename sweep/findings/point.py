@@ -1,28 +1,10 @@
-"""The closed table of findings: what was noticed, how much it weighs, what the user can do next.
-
-One row a finding. A row's `says` is a `Template` over the finding's `data`; terminal, page and file all render from here.
-"""
+"""What can be noticed of one point."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from sweep.findings.kind import Kind
 
-from sweep.model import Finding
-from sweep.wording import Template
-
-Weight = Literal["note", "warning", "disqualifies"]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    weight: Weight
-    says: str
-    advice: str
-    further: str = ""  # said too where the finding has all the data for it
-
-
-TABLE: dict[str, Kind] = {
+POINT: dict[str, Kind] = {
     "failures": Kind(
         "disqualifies",
         "{share:.1%} of the measured requests failed ({what})",
@@ -186,122 +168,4 @@ TABLE: dict[str, Kind] = {
         "{count} {count:duration was|durations were} negative or above an hour and {count:is|are} in no histogram",
         "look at the records",
     ),
-    "beyond-selftest": Kind(
-        "warning",
-        "up to {rate:,.0f} tok/s came in where the self-test of this machine was exact up to {exact:,.0f} only",
-        "measure from a bigger or less busy machine, or with --workers, and run `sweep selftest` there",
-    ),
-    "insecure": Kind("warning", "the endpoint's certificate was not verified", "leave out --insecure"),
-    "fields-refused": Kind(
-        "note",
-        "the server refused {fields}; requests go without",
-        "lengths of answers may differ from what was asked",
-    ),
-    "assumed-calibration": Kind(
-        "warning", "the server reports no usage; prompt lengths are estimates", "realised ISL is unknown for this curve"
-    ),
-    "endpoint-lost": Kind(
-        "warning",
-        "cells measured again because the endpoint stopped answering: {count}",
-        "look at the endpoint's log; a restarted server begins cold",
-    ),
-    "token-cap": Kind(
-        "note",
-        "the sweep ended within its limit of {tokens:,} tokens",
-        "`sweep resume DIR --max-tokens N` measures the rest; what was spent counts",
-        "; {spent:,} were spent",
-    ),
-    "budget": Kind(
-        "note",
-        "the budget of {budget_s:.0f} s was spent; not measured: {what}",
-        "`sweep resume DIR --budget TIME` measures the rest; what was spent counts",
-    ),
-    "unconfirmed": Kind(
-        "warning",
-        "{what} of {load} was {first:.4g}, and {again:.4g} when measured again with fresh prompts",
-        "the curve takes their mean; repeat the sweep with --repeat before relying on this point",
-    ),
-    "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
-    "moved": Kind(
-        "warning",
-        "{what} at the first load was {first:.4g} at the start and {last:.4g} at the end of the sweep",
-        "the endpoint changed meanwhile: measure again, or compare only loads measured close in time",
-    ),
-    "grid-changed": Kind(
-        "note",
-        "another grid than the nights before: {new} new, {gone} gone",
-        "new loads are judged after {learning} nights; keep the grid fixed with --grid",
-    ),
-    "nights-missing": Kind(
-        "warning",
-        "{count} {count:night is|nights are} missing before this one",
-        "look at the scheduler's log; gaps are never filled in",
-    ),
-    "error-jump": Kind(
-        "warning",
-        "{share:.2%} of the requests failed, {usual:.2%} in the nights before",
-        "look at the outcomes of this night's points",
-    ),
-    "night-disqualified": Kind(
-        "warning",
-        "disqualified this night: {cells}",
-        "the night's own page says why; these loads take no part in the judgement",
-    ),
-    "system-changed": Kind(
-        "note", "{what}: {before} → {after}", "declared or read from the server; a change that begins here may be this"
-    ),
-    "not-confirmed": Kind("note", "the suspicion of {night} was not confirmed", "that night takes no part in the baseline"),
-    "recovered": Kind("note", "back at the level before {night}", "the baseline of before holds again"),
-    "remeasured": Kind(
-        "note",
-        "measured again at once, the suspicion {holds}",
-        "the night's noise is shared by what is measured at once: only the next night, or a restart of the server, confirms",
-    ),
-    "nothing-to-judge": Kind(
-        "warning", "no load of this night can be judged", "every point is disqualified, or the loads are new"
-    ),
-    "canary-same": Kind(
-        "note",
-        "{asked} fixed prompts at temperature 0 were answered alike, {rounds} {rounds:time|times} over the sweep",
-        "nothing to do",
-    ),
-    "canary-changed": Kind(
-        "warning",
-        "{count} of {asked} fixed prompts at temperature 0 were answered differently after cell {cell} than before",
-        "the model or its settings may have changed; servers whose arithmetic depends on the batch can do so too",
-    ),
-    "canary-varies": Kind(
-        "note",
-        "{count} of {asked} fixed prompts at temperature 0 were answered now so, now otherwise",
-        "normal where the arithmetic depends on the batch, or where temperature is not heeded",
-    ),
-    "canary-garbage": Kind(
-        "warning",
-        "{count} of {asked} fixed prompts were answered with garbage after cell {cell}, and with text before the first",
-        "answers degrade under load: look at the endpoint's log before relying on its speed",
-    ),
-    "one-vertex": Kind(
-        "note", "the frontier has one point: more load buys no throughput here", "a valid result; buy latency, not concurrency"
-    ),
 }
-
-
-_TEMPLATE = Template()
-
-
-def weight(finding: Finding) -> Weight:
-    return TABLE[finding.code].weight
-
-
-def says(finding: Finding) -> str:
-    kind = TABLE[finding.code]
-    known = {name: value for name, value in finding.data.items() if value is not None}
-    try:
-        further = _TEMPLATE.format(kind.further, **known)
-    except KeyError:
-        further = ""
-    return _TEMPLATE.format(kind.says, **finding.data) + further
-
-
-def advice(finding: Finding) -> str:
-    return TABLE[finding.code].advice
