@@ -13,7 +13,7 @@ POINT: dict[str, Kind] = {
     "no-success": Kind(
         "disqualifies", "no request succeeded ({what})", "read the error column of the records; try `sweep` at concurrency 1"
     ),
-    "aborted": Kind("disqualifies", "stopped early: {why}", "lower the load or mend the endpoint, then `sweep resume`"),
+    "aborted": Kind("disqualifies", "stopped early: {why}", "lower the load or mend the endpoint, then measure again"),
     "overloaded": Kind(
         "disqualifies",
         "{rate:g} requests a second are more than the endpoint serves: ever more of them were waiting",
@@ -22,7 +22,7 @@ POINT: dict[str, Kind] = {
     "concurrency": Kind(
         "disqualifies",
         "held {mean:.2f} requests in flight where {asked:g} were asked",
-        "see whether the endpoint refuses connections or the client is short of descriptors",
+        "see whether the endpoint refuses connections or takes them late, or the client is short of descriptors",
     ),
     "osl-short": Kind(
         "disqualifies",

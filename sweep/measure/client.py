@@ -67,6 +67,7 @@ def _bound(point: Point, records: Records, health: Health, open_loop: bool) -> I
 def refill_delays_s(point: Point, records: Records) -> NDArray[np.float64]:
     """How long slots stood empty inside the window, after an answer each; after a failure a slot waits on purpose.
 
+    Less what a connection took to come about, which is the endpoint's and the network's time.
     A late refill delays no answer, it thins the load out: so the time lost counts, and the share of late refills with the
     confidence their number allows. The p99 of a few is only the worst of them.
     """
@@ -78,7 +79,8 @@ def refill_delays_s(point: Point, records: Records) -> NDArray[np.float64]:
     ended, refilled = refills(known["sent_ns"], end_ns, known["worker"])
     sent_ns = known["sent_ns"][refilled]
     judged = (known["outcome"][ended] == Outcome.OK.value) & (sent_ns >= window.begin_ns) & (sent_ns < window.end_ns)
-    delays_s: NDArray[np.float64] = (sent_ns - end_ns[ended])[judged] / 1e9
+    dialled_ns = np.where(known.present("connected_ns"), known["connected_ns"] - known["planned_ns"], 0)[refilled]
+    delays_s: NDArray[np.float64] = (sent_ns - end_ns[ended] - np.maximum(dialled_ns, 0))[judged] / 1e9
     return delays_s
 
 

@@ -141,6 +141,7 @@ CASES = {
     "aborted": {"reason": reasons.MOST_FAIL},
     "overloaded": {"reason": reasons.OVERLOAD},
     "unresolved": {"reason": reasons.CAP},
+    "outdone": {"reason": reasons.OUTDONE, "one": cell(duration_s=1.0, gates=MIDDLE)},
     "concurrency": {"one": cell(level=3, duration_s=1.0)},
     "osl-short": {"found": lambda: changed(osl_asked=lambda row: row["osl"] + 2)},
     "osl-free": {"found": lambda: changed(osl_asked=lambda row: row["osl"] + 2), "endpoint": None},
@@ -234,6 +235,15 @@ def test_late_refills_that_cost_little_do_not_bind_the_client_nor_does_the_worst
     """Up to 5 ms of 360: many are later than 1 % of a request, the slots are empty for less than that."""
     seen = health(refill_delay_p99_s=9.0)
     assert codes(measured(closed(4, 42 * S, refill_ns=refill_ns), health=seen)) == set()
+
+
+def test_a_slot_that_waits_for_its_connection_does_not_bind_the_client():
+    rows, slots = closed_rows(4, 42 * S, refill_ns=S // 50)
+    free_ns: dict[int, int] = {}
+    for row, slot in zip(rows, slots, strict=True):
+        row |= {"planned_ns": free_ns.get(slot, row["sent_ns"]), "connected_ns": row["sent_ns"]}
+        free_ns[slot] = row["end_ns"]
+    assert "client-bound" not in codes(measured(records.from_rows(rows)))
 
 
 def test_lateness_binds_an_open_loop_only(steady):
