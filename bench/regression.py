@@ -24,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from nights import nights as made_up  # type: ignore[import-not-found]
 from nights import worsenings as drawn
 
-from sweep.curve.nightly.history import comparable
+from sweep.curve.nightly.comparable import comparable
 from sweep.curve.nightly.judge import judge
 from sweep.curve.nightly.metric import DEFAULT, parse
-from sweep.curve.nightly.replay import Rules
+from sweep.curve.nightly.rules import Rules
 from sweep.model import History
 
 Floats = NDArray[np.float64]

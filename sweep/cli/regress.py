@@ -45,8 +45,9 @@ def regress(
     """
     from sweep.cli.nightly import Outputs, publish
     from sweep.curve import regress as judging
+    from sweep.curve.nightly.rules import rules as rules_for
 
-    rules = judging.rules(metric or (), baseline=baseline, nights_per_alarm=nights_per_alarm)
+    rules = rules_for(metric or (), baseline=baseline, nights_per_alarm=nights_per_alarm)
     histories = judging.regress(files, rules)
     if confirm_endpoint is not None:
         from rich.console import Console

@@ -64,12 +64,16 @@ def save(curve: Curve, folder: Path) -> Path:
 def load(path: str | Path) -> Curve:
     """Reads and verifies a curve file. Raises ArtifactError, in bounded time and memory, for one that does not hold."""
     where = Path(path)
+    return loads(read(where), where.name)
+
+
+def read(path: Path) -> bytes:
+    """A file's bytes, of one that is too big no more than shows it. Raises ArtifactError where it cannot be read."""
     try:
-        with where.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ArtifactError(f"{where}: {error.strerror or error}", "name a file that ends in .curve.json") from error
-    return loads(raw, where.name)
+        raise ArtifactError(f"{path}: {error.strerror or error}", "name a file that ends in .curve.json") from error
 
 
 def loads(raw: bytes, name: str = "-") -> Curve:

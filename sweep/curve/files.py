@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sweep.errors import OutputError, UsageError
@@ -25,20 +27,35 @@ def read_text(path: Path) -> str:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Written beside, flushed to the disk, then renamed. Raises OutputError when the folder or the disk refuses; an earlier file of that name is then untouched."""
+    """Raises OutputError when the folder or the disk refuses; an earlier file of that name is then untouched."""
+    try:
+        with _beside(path, data) as beside:
+            beside.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"{path}: {error.strerror or error}", "free some space or choose another folder with --out"
+        ) from error
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """As atomically, but never over another file: FileExistsError where the name is taken. Raises OSError."""
+    with _beside(path, data) as beside:
+        os.link(beside, path)  # unlike a rename, fails where the name is taken
+
+
+@contextmanager
+def _beside(path: Path, data: bytes) -> Iterator[Path]:
+    """The data in a file beside, on the disk, to be given its name; whatever happens, nothing stays beside."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with beside.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        yield beside
         _flush_folder(path.parent)
-    except OSError as error:
+    finally:
         beside.unlink(missing_ok=True)
-        raise OutputError(
-            f"{path}: {error.strerror or error}", "free some space or choose another folder with --out"
-        ) from error
 
 
 def _flush_folder(folder: Path) -> None:

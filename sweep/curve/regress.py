@@ -9,26 +9,11 @@ import msgspec
 
 from sweep.curve.nightly import history as files
 from sweep.curve.nightly import night as reading
+from sweep.curve.nightly.comparable import Comparable, histories
 from sweep.curve.nightly.judge import judge
-from sweep.curve.nightly.metric import DEFAULT, parse
-from sweep.curve.nightly.replay import BASELINE_NIGHTS, Rules
+from sweep.curve.nightly.rules import Rules, rules
 from sweep.errors import TrustError, UsageError
 from sweep.model import Curve, Finding, History, Judgement, Load, Night
-
-NIGHTS_PER_ALARM = 120
-
-
-def rules(metrics: Iterable[str] = (), *, baseline: str | None = None, nights_per_alarm: int = NIGHTS_PER_ALARM) -> Rules:
-    """`baseline`: `last:20`, or a curve file that every night is compared with. Raises UsageError, ArtifactError."""
-    chosen = tuple(parse(name) for name in dict.fromkeys(metrics or DEFAULT))
-    if nights_per_alarm < 1:
-        raise UsageError(f"--nights-per-alarm {nights_per_alarm}: expected at least 1", "120 is one false alarm in four months")
-    if baseline is None or baseline.startswith("last:"):
-        count = (baseline or f"last:{BASELINE_NIGHTS}").removeprefix("last:")
-        if not count.isdecimal() or int(count) < 8:
-            raise UsageError(f"--baseline {baseline}: expected last:N with N of 8 or more", "last:20 is the default")
-        return Rules(chosen, nights_per_alarm, int(count))
-    return Rules(chosen, nights_per_alarm, fixed=reading.read(Path(baseline)))
 
 
 def regress(paths: Iterable[str | Path], how: Rules | None = None) -> list[History]:
@@ -38,7 +23,7 @@ def regress(paths: Iterable[str | Path], how: Rules | None = None) -> list[Histo
     if not found.nights:
         reasons = "; ".join(f"{each.file}: {each.reason}" for each in found.set_aside[:3])
         raise UsageError(reasons or "no curve file here", "name a folder with *.curve.json, or curve files")
-    groups = files.histories(found)
+    groups = histories(found)
     if how.fixed is not None:
         groups = _fair(how.fixed, groups)
     return [judge(group, how) for group in groups]
@@ -76,9 +61,7 @@ def suspect_loads(history: History) -> tuple[Load, ...]:
 def remeasured(history: History, curve: Curve, how: Rules, *, restarted: bool) -> History:
     """The history after its suspect loads were measured again: judged anew when the server was restarted, else only annotated."""
     again = judge(
-        files.Comparable(
-            history.title, (*history.nights, reading.night_of(curve, curve.name)), history.set_aside, history.unfair
-        ),
+        Comparable(history.title, (*history.nights, reading.night_of(curve, curve.name)), history.set_aside, history.unfair),
         how,
     )
     if restarted:
@@ -90,7 +73,7 @@ def remeasured(history: History, curve: Curve, how: Rules, *, restarted: bool) -
     return msgspec.structs.replace(history, judged=judged)
 
 
-def _fair(fixed: Night, groups: Sequence[files.Comparable]) -> list[files.Comparable]:
+def _fair(fixed: Night, groups: Sequence[Comparable]) -> list[Comparable]:
     """The histories that are about the baseline's model and workload. Raises TrustError, with the keys that differ, for none."""
     fair, differing = [], []
     for group in groups:

@@ -14,7 +14,7 @@ from sweep.run.settings import Settings
 from sweep.run.watch import Watch
 
 if TYPE_CHECKING:
-    from sweep.curve.nightly.replay import Rules
+    from sweep.curve.nightly.rules import Rules
 
 CONFIRMATIONS = ".confirmations"  # hidden: what lies here is no night of the history
 

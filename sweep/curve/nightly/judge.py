@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sweep.curve.nightly.alarm import failures
+from sweep.curve.nightly.comparable import Comparable
 from sweep.curve.nightly.evidence import Evidence
 from sweep.curve.nightly.hindsight import in_hindsight
-from sweep.curve.nightly.history import Comparable
-from sweep.curve.nightly.replay import Replay, Rules
+from sweep.curve.nightly.replay import Replay
+from sweep.curve.nightly.rules import Rules
 from sweep.curve.nightly.series import Floats, Series, series
 from sweep.curve.nightly.timeline import timelines
 from sweep.model import History, Night

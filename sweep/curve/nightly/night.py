@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -19,11 +19,11 @@ import msgspec
 
 from sweep.curve import artifact
 from sweep.curve.nightly.metric import LATENCIES, PACES, RATES, STATISTICS, stored_as
+from sweep.curve.setup import pooled_lengths
 from sweep.curve.workload import must_match
 from sweep.errors import ArtifactError
 from sweep.model import SCHEMA, Curve, Endpoint, Fact, LengthStats, Load, Night, NightCell, Plan, Profile, StartKind
 
-MAX_NIGHT_BYTES = artifact.MAX_BYTES
 QUESTIONS = ("constraint", "software", "hardware", "client", "price")
 UNTOLD = frozenset({"client.rtt_s", "constraint.slos"})  # measured anew every night, or no part of the system
 
@@ -81,16 +81,12 @@ _SPARSE = msgspec.json.Decoder(_Sparse)
 
 def read(path: Path) -> Night:
     """The night of a curve file. Raises ArtifactError for one that is cut short, changed, or no curve file."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_NIGHT_BYTES + 1)
-    except OSError as error:
-        raise ArtifactError(f"{path}: {error.strerror or error}", "name a file that ends in .curve.json") from error
+    raw = artifact.read(path)
     try:
         sparse = _SPARSE.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return night_of(artifact.loads(raw, path.name), str(path))  # an older version, or an error said in full
-    if sparse.schema != SCHEMA or len(raw) > MAX_NIGHT_BYTES or not _holds(raw, sparse.digest):
+    if sparse.schema != SCHEMA or len(raw) > artifact.MAX_BYTES or not _holds(raw, sparse.digest):
         return night_of(artifact.loads(raw, path.name), str(path))
     return _night(sparse, str(path))
 
@@ -126,8 +122,8 @@ def _night(sparse: _Sparse, file: str) -> Night:
         plan=sparse.plan,
         # must_match reads nothing of a curve that this does not have
         workload={**must_match(cast("Curve", sparse)), "dialect": sparse.endpoint.dialect},
-        isl_mean=_pooled(point.isl for point in sparse.points),
-        osl_mean=_pooled(point.osl for point in sparse.points),
+        isl_mean=pooled_lengths(point.isl for point in sparse.points).mean,
+        osl_mean=pooled_lengths(point.osl for point in sparse.points).mean,
         facts=_facts(sparse),
         cells=_cells(sparse.points),
         frontier=tuple((spot.x, spot.y) for spot in first.vertices) if first else (),
@@ -145,16 +141,21 @@ def _cells(points: Iterable[_Point]) -> tuple[NightCell, ...]:
 
 def _cell(load: Load, repeats: list[_Point]) -> NightCell:
     trusted = [_values(point) for point in repeats if not point.disqualified]
-    names = {name for values in trusted for name in values}
-    logs = {name: [math.log(values[name]) for values in trusted if name in values] for name in sorted(names)}
     cohort = sum(point.cohort for point in repeats)
     return NightCell(
         load=load,
         cohort=cohort,
         failed=cohort - sum(point.outcomes.get("ok", 0) for point in repeats),
         disqualified=not trusted,
-        values={name: math.exp(sum(each) / len(each)) for name, each in logs.items()},
+        values=averaged(trusted),
     )
+
+
+def averaged(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Geometric means by name, each of those that have it."""
+    names = {name for each in values for name in each}
+    logs = {name: [math.log(each[name]) for each in values if name in each] for name in sorted(names)}
+    return {name: math.exp(sum(each) / len(each)) for name, each in logs.items()}
 
 
 def _values(point: _Point) -> dict[str, float]:
@@ -170,9 +171,3 @@ def _facts(sparse: _Sparse) -> dict[str, Any]:
     """`software.version` -> "0.31": what is known of the system, for the diff between nights."""
     told = {f"{section}.{key}": fact.value for section in QUESTIONS for key, fact in getattr(sparse, section).items()}
     return {key: value for key, value in sorted(told.items()) if value is not None and key not in UNTOLD}
-
-
-def _pooled(stats: Iterable[LengthStats]) -> float | None:
-    kept = [(one.n, one.mean) for one in stats if one.n and one.mean is not None]
-    total = sum(n for n, _ in kept)
-    return sum(n * mean for n, mean in kept) / total if total else None

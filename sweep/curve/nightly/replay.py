@@ -18,28 +18,19 @@ from sweep.curve.nightly import alarm
 from sweep.curve.nightly.alarm import Key, Shares
 from sweep.curve.nightly.evidence import Evidence
 from sweep.curve.nightly.hindsight import Confirmed, standing
-from sweep.curve.nightly.metric import Metric
 from sweep.curve.nightly.notices import notices
+from sweep.curve.nightly.rules import BASELINE_NIGHTS, Rules
 from sweep.curve.nightly.series import Floats
 from sweep.curve.nightly.timeline import Band
 from sweep.curve.nightly.tracks import MIN_NIGHTS, Reference, curve_track, reference
 from sweep.model import Change, Finding, Judgement, Night, NightVerdict, Suspect
 
-BASELINE_NIGHTS = 20
 SPREAD_NIGHTS = 60  # a night's noise is a property of the rig: it is learned over longer than the level
 PATIENCE = 2
 RETURN = 2  # nights that, averaged, end a change …
 NEAR = 0.4  # … when no more than so much of it is left
 
 Outcome = tuple[NightVerdict, Sequence[Suspect]]
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    metrics: tuple[Metric, ...]
-    nights_per_alarm: int = 120
-    baseline_nights: int = BASELINE_NIGHTS
-    fixed: Night | None = None  # compare with this one night instead of the last ones
 
 
 @dataclass(slots=True)

@@ -14,6 +14,8 @@ from nights import night
 from sweep.curve import artifact, regress
 from sweep.curve.nightly import history, index
 from sweep.curve.nightly import night as reading
+from sweep.curve.nightly.comparable import comparable, same_night_together
+from sweep.curve.nightly.rules import rules
 from sweep.errors import OutputError, TrustError, UsageError
 from sweep.model import Profile
 
@@ -102,7 +104,7 @@ def test_a_file_without_a_time_is_set_aside(folder):
 
 def test_two_nights_of_quite_different_lengths_leave_one():
     nights = [night(0), msgspec.structs.replace(night(1), osl_mean=2048.0)]
-    assert len(history.comparable("test", nights).nights) == 1
+    assert len(comparable("test", nights).nights) == 1
 
 
 def test_folders_below_are_searched_and_hidden_ones_are_not(folder):
@@ -198,7 +200,7 @@ def test_another_workload_is_set_aside_with_the_reason():
     nights = [night(place) for place in range(9)]
     nights[4] = msgspec.structs.replace(nights[4], workload={"load_kind": "closed", "text": "code"})
     nights[6] = msgspec.structs.replace(nights[6], osl_mean=1200.0)
-    group = history.comparable("test", nights)
+    group = comparable("test", nights)
     assert len(group.nights) == 7
     assert [each.reason for each in group.set_aside] == ["text code, not prose", "realised OSL 1200, usually 1024"]
     assert group.unfair is None
@@ -207,14 +209,14 @@ def test_another_workload_is_set_aside_with_the_reason():
 def test_the_latest_night_alone_of_its_kind_is_unfair():
     nights = [night(place) for place in range(9)]
     nights[8] = msgspec.structs.replace(nights[8], workload={"load_kind": "closed", "text": "code"})
-    assert history.comparable("test", nights).unfair == "text code, not prose"
+    assert comparable("test", nights).unfair == "text code, not prose"
 
 
 def test_three_nights_of_a_new_workload_are_a_new_history():
     nights = [night(place) for place in range(12)]
     new = {"load_kind": "closed", "text": "code"}
     nights[9:] = [msgspec.structs.replace(each, workload=new) for each in nights[9:]]
-    group = history.comparable("test", nights)
+    group = comparable("test", nights)
     assert len(group.nights) == 3
     assert group.unfair is None
 
@@ -222,7 +224,7 @@ def test_three_nights_of_a_new_workload_are_a_new_history():
 def test_curves_of_one_night_are_one():
     """Measured again an hour later, the night's own noise is the same: it confirms nothing."""
     nights = [night(place) for place in range(10)] + [night(10, day=9.05)]
-    merged = history.same_night_together(nights)
+    merged = same_night_together(nights)
     assert len(merged) == 10
     assert merged[-1].name == "night-0010"
     assert merged[-1].cells[0].cohort == 400
@@ -230,26 +232,26 @@ def test_curves_of_one_night_are_one():
 
 def test_nights_compressed_into_minutes_are_nights():
     nights = [night(place, day=place / 1440) for place in range(12)]
-    assert len(history.same_night_together(nights)) == 12
+    assert len(same_night_together(nights)) == 12
 
 
 def test_a_baseline_of_another_workload_is_refused(folder, tmp_path_factory):
     text = msgspec.structs.replace(plan().profile, text="code")
     path = artifact.save(a_night(0, profile=text, plan=plan(profile=text)), tmp_path_factory.mktemp("golden"))
     with pytest.raises(TrustError, match="text differ"):
-        regress.regress([folder], regress.rules(baseline=str(path)))
+        regress.regress([folder], rules(baseline=str(path)))
 
 
 @pytest.mark.parametrize("text", ["last:7", "last:x", "last:"])
 def test_a_baseline_is_a_file_or_eight_nights_at_least(text):
     with pytest.raises(UsageError, match="expected last:N"):
-        regress.rules(baseline=text)
+        rules(baseline=text)
 
 
 def test_an_unknown_metric_is_a_usage_error():
     with pytest.raises(UsageError, match="unknown metric 'ttft_p42'"):
-        regress.rules(["ttft_p42"])
+        rules(["ttft_p42"])
 
 
 def test_tails_have_a_higher_floor():
-    assert [metric.floor for metric in regress.rules(["ttft_p50", "ttft_p99"]).metrics] == [0.02, 0.06]
+    assert [metric.floor for metric in rules(["ttft_p50", "ttft_p99"]).metrics] == [0.02, 0.06]

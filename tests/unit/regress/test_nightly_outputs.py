@@ -18,13 +18,14 @@ from sweep.convert.junit import junit
 from sweep.convert.markdown import markdown
 from sweep.convert.prometheus import prometheus
 from sweep.curve import artifact, regress
-from sweep.curve.nightly.history import comparable
+from sweep.curve.nightly.comparable import comparable
 from sweep.curve.nightly.judge import judge
+from sweep.curve.nightly.rules import rules
 from sweep.curve.nightly.words import latest_night, percent, when
 from sweep.report.nightly import drawing, page
 from sweep.report.nightly.timeline import timeline_figure
 
-RULES = regress.rules()
+RULES = rules()
 HOSTILE = "<img src=x onerror=alert(1)>|`[a](b)`"
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from nights import night, nights, worsenings
 
-from sweep.curve.nightly.history import comparable
+from sweep.curve.nightly.comparable import comparable
 from sweep.curve.nightly.judge import judge
 from sweep.curve.nightly.metric import DEFAULT, parse
-from sweep.curve.nightly.replay import Rules
+from sweep.curve.nightly.rules import Rules
 
 RULES = Rules(tuple(parse(name) for name in DEFAULT))
 OUTPUT, TTFT, TPOT = range(3)
