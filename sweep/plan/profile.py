@@ -10,18 +10,12 @@ from typing import Any
 
 import msgspec
 
-from sweep.errors import ProfileError, SloError
+from sweep.errors import ProfileError
 from sweep.model import Images, Length, Noun, Profile
-from sweep.plan import rows, slo
-from sweep.plan.lengths import nominal
-from sweep.plan.packaged import profile_names
-from sweep.plan.packaged import profiles_dir as profiles_dir
+from sweep.plan.packaged import profile_names, profiles_dir
+from sweep.plan.problems import problems
 
-TEXT_KINDS = ("prose", "code", "random")
-AUDIO_KINDS = ("speech", "murmur")  # in place of a text; such requests have no prompt tokens
 _SHORT = re.compile(r"(\d+)(k?)/(\d+)(k?)", re.IGNORECASE)
-_LONGEST = 1 << 30
-_WIDEST, _MOST_IMAGES = 8192, 64
 
 
 def load_profile(text: str) -> Profile:
@@ -120,75 +114,6 @@ def _value_at(raw: Any, where: str) -> str:
 
 def _checked(profile: Profile, shown: str) -> Profile:
     """The profile itself, when what its types allow also makes sense."""
-    problems = [
-        *([] if _silent(profile) else _length_problems("$.isl", profile.isl)),
-        *_length_problems("$.osl", profile.osl),
-        *_field_problems(profile),
-    ]
-    for where, what, hint in problems:
+    for where, what, hint in problems(profile):  # the first says enough
         raise ProfileError(f"profile {shown}: {where}: {what}", hint)
     return profile
-
-
-def _field_problems(profile: Profile) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
-    if not profile.name.strip():
-        found.append(("$.name", "is empty", "leave it out to use the file's name"))
-    if profile.text not in TEXT_KINDS + AUDIO_KINDS:
-        found.append(("$.text", f"unknown text kind {profile.text!r}", f"known: {', '.join(TEXT_KINDS + AUDIO_KINDS)}"))
-    found += _image_problems(profile)
-    if profile.rows is not None:
-        try:
-            rows.decode(profile.rows)
-        except ValueError as error:
-            found.append(("$.rows", str(error), "leave it out and give --dataset FILE"))
-    if not 0 <= profile.prefix_share < 1:
-        found.append(("$.prefix_share", f"{profile.prefix_share:g} is not a share", "give 0 or more, below 1"))
-    if profile.duration_s is not None and not 0 < profile.duration_s < float("inf"):
-        found.append(("$.duration_s", f"{profile.duration_s:g} is not a duration", "give seconds above 0"))
-    if profile.max_concurrency is not None and profile.max_concurrency < 1:
-        found.append(("$.max_concurrency", f"{profile.max_concurrency} is no concurrency", "give 1 or more"))
-    for place, text in enumerate(profile.slos):
-        try:
-            slo.parse(text)
-        except SloError as error:
-            found.append((f"$.slos[{place}]", error.message, error.hint or ""))
-    return found
-
-
-def _silent(profile: Profile) -> bool:
-    """Sound alone: ISL is 0, since no text goes with it."""
-    return profile.text in AUDIO_KINDS and profile.isl == Length(mean=0)
-
-
-def _image_problems(profile: Profile) -> list[tuple[str, str, str]]:
-    images = profile.images
-    if images is None:
-        return []
-    found = [
-        (f"$.images.{name}", f"{size} pixels", f"give 1 to {_WIDEST}")
-        for name, size in (("width", images.width), ("height", images.height))
-        if not 1 <= size <= _WIDEST
-    ]
-    if not 1 <= images.count <= _MOST_IMAGES:
-        found.append(("$.images.count", f"{images.count} pictures", f"give 1 to {_MOST_IMAGES}"))
-    return found
-
-
-def _length_problems(where: str, length: Length) -> list[tuple[str, str, str]]:
-    """A length is fixed (mean), a range (max, range_ratio) or log-normal (mean, sd, max and perhaps min)."""
-    given = {name for name in Length.__struct_fields__ if getattr(length, name) is not None}
-    if given not in ({"mean"}, {"max", "range_ratio"}, {"mean", "sd", "max"}, {"mean", "sd", "max", "min"}):
-        fields = ", ".join(sorted(given)) or "nothing"
-        return [(where, f"{fields} make no length", "give mean, or max and range_ratio, or mean, sd and max (and min)")]
-    for name in sorted(given - {"range_ratio"}):
-        tokens = getattr(length, name)
-        if not 1 <= tokens <= _LONGEST:
-            return [(f"{where}.{name}", f"{tokens} tokens", f"lengths are 1 to {_LONGEST} tokens")]
-    if length.range_ratio is not None and not 0 < length.range_ratio <= 1:
-        return [(f"{where}.range_ratio", f"{length.range_ratio:g} is not a ratio", "U[r·max, max] needs 0 < r <= 1")]
-    if length.sd is not None and not (length.min or 1) <= nominal(length) <= (length.max or 0):
-        return [(where, f"mean {length.mean} is outside {length.min or 1}..{length.max}", "keep min <= mean <= max")]
-    if length.sd is not None and (length.min or 1) == length.max:
-        return [(where, "min equals max", "give only mean for a fixed length")]
-    return []

@@ -12,6 +12,7 @@ import msgspec
 from sweep.errors import ProfileError, UsageError
 from sweep.model import Effort, Images, LoadKind, Plan, Profile, StartKind
 from sweep.plan import grid, lengths, profile, scenario, slo
+from sweep.plan.problems import AUDIO_KINDS
 
 CAP_S, VIRTUAL_CAP_S = 600.0, 86_400.0
 
@@ -96,7 +97,7 @@ def _profiles(settings: Settings) -> list[Profile]:
             takes = dialect.get(each.dialect).TRAITS.inputs
         except UsageError as error:
             raise ProfileError(f"profile {each.name}: $.dialect: {error.message}", error.hint) from None
-        sends = ["audio" if each.text in profile.AUDIO_KINDS else "text", *(["images"] if each.images else [])]
+        sends = ["audio" if each.text in AUDIO_KINDS else "text", *(["images"] if each.images else [])]
         lacking = next((kind for kind in sends if kind not in takes), None)
         if lacking is not None:
             raise ProfileError(

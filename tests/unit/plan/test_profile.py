@@ -7,7 +7,9 @@ import pytest
 from sweep.errors import ProfileError
 from sweep.model import Length
 from sweep.plan import lengths
-from sweep.plan.profile import TEXT_KINDS, list_profiles, load_profile, profiles_dir
+from sweep.plan.packaged import profiles_dir
+from sweep.plan.problems import TEXT_KINDS
+from sweep.plan.profile import list_profiles, load_profile
 from sweep.prompt import text
 
 
