@@ -19,7 +19,7 @@ from bench.cells import FIGURES, PRESETS, Figures, Long, Ran, cell_of, errors, f
 from bench.lines import show
 from sweep.curve.frontier import frontier
 from sweep.curve.interpolate import curve_through
-from sweep.curve.refine import next_level
+from sweep.curve.refine import next_level, rival_tok_per_s
 from sweep.model import Plan, Point, Profile
 from sweep.plan import scenario, slo
 from sweep.plan.profile import load_profile
@@ -60,7 +60,13 @@ def swept(plan: Plan, source: virtual.Source, points: list[Point]) -> float:
     spent_s = 0.0
     while (step := next_level(plan, points)) is not None:
         cell = scenario.make_cell(
-            plan, source.probe(), index=len(points), level=step.level, repeat=step.repeat, first_request=10_000 * len(points)
+            plan,
+            source.probe(),
+            index=len(points),
+            level=step.level,
+            repeat=step.repeat,
+            first_request=10_000 * len(points),
+            rival_tok_per_s=rival_tok_per_s(plan, points, step.level),
         )
         ran = measured(cell, source, plan.slos)
         points.append(ran.point)

@@ -57,6 +57,17 @@ def levels_ahead(plan: Plan, points: Sequence[Point], step: Next) -> tuple[float
     return tuple(level for level in doubled if level > step.level) if step.level in doubled and step.repeat == 0 else ()
 
 
+def rival_tok_per_s(plan: Plan, points: Sequence[Point], level: float) -> float | None:
+    """What smaller loads of a closed loop are sure to deliver; a load that delivers less has longer latencies, by Little's law.
+
+    None where the levels were chosen: then each is to be known.
+    """
+    if plan.grid is not None or plan.kind != "closed":
+        return None
+    smaller = [_output(point).low for point in points if point.load.level < level and not point.disqualified]
+    return max((low for low in smaller if low is not None), default=None)
+
+
 def spent_s(points: Sequence[Point]) -> float:
     """Endpoint time until now."""
     return sum(point.busy_s or 0.0 for point in points)
@@ -134,7 +145,7 @@ def failing(point: Point) -> bool:
 
 def flat(measured: Sequence[Point]) -> bool:
     """Whether throughput has stopped rising: one level whose interval says so, or two in a row whose values do."""
-    rates = [point.rates.get("output_tok_per_s", Estimate(value=None)) for point in measured]
+    rates = [_output(point) for point in measured]
     if len(rates) < 2:
         return False
     verdicts = [rise(_best(rates[:place]), rates[place]) for place in range(1, len(rates))]
@@ -150,6 +161,10 @@ def rise(before: Estimate, after: Estimate) -> str:
     if before.low is not None and after.high is not None and after.high < before.low * MIN_GAIN:
         return "no"
     return "likely" if after.value > before.value * MIN_GAIN else "unlikely"
+
+
+def _output(point: Point) -> Estimate:
+    return point.rates.get("output_tok_per_s", Estimate(value=None))
 
 
 def _best(rates: Sequence[Estimate]) -> Estimate:

@@ -59,6 +59,11 @@ POINT: dict[str, Kind] = {
         "not known as well as asked: {what}; about {seconds:,.0f} s more would do",
         "give it more time: --effort rigorous, a larger --budget, or --duration",
     ),
+    "outdone": Kind(
+        "note",
+        "a smaller load is sure to deliver more, with shorter latencies, so this one was measured for {latencies:.1f} latencies only",
+        "nothing to do; --grid or --duration measures it as well as the others",
+    ),
     "queued-start": Kind(
         "note",
         "the endpoint queued while the slots opened: {mid_flight} of {slots} began in mid-flight, the others with full requests",

@@ -49,6 +49,19 @@ def standing(cell: Cell, done: Records, open: Records, rows: Records, window: Wi
     return list(_gates(cell, done, open, rows, window)) + list(_bounds(cell, rows, window))
 
 
+def misses_every(cell: Cell, rows: Records, window: Window) -> bool:
+    """Whether each SLO asked about, if any, is sure to be missed."""
+    cohort = _ended(rows, window)
+    return all(
+        any(
+            verdict(quantile.share(within(cohort, bound, window.due)), bound.quantile) == "missed"
+            for bound in slo.bounds
+            if bound.quantile
+        )
+        for slo in cell.limits.slos
+    )
+
+
 def of_interval(gate: Gate, found: Estimate) -> Known:
     """An interval shrinks with the square root of the time."""
     if found.value is None or found.low is None or found.high is None or not found.value > 0:
@@ -81,7 +94,7 @@ def _gates(cell: Cell, done: Records, open: Records, rows: Records, window: Wind
     series = {"ttft_s": (rows["first_ns"] - due_ns)[cohort].astype(np.float64), "tpot_s": _tpot_ns(rows, cohort)}
     for gate in cell.limits.gates:
         if gate.quantile is None:
-            yield of_interval(gate, _throughput(done, open, window))
+            yield of_interval(gate, throughput(done, open, window))
         else:
             yield of_interval(gate, quantile.quantile(series[gate.metric], gate.quantile))
 
@@ -89,13 +102,18 @@ def _gates(cell: Cell, done: Records, open: Records, rows: Records, window: Wind
 def _bounds(cell: Cell, rows: Records, window: Window) -> Iterator[Known]:
     if not cell.limits.slos:
         return
-    due_ns = rows[window.due]
-    ended = (due_ns >= window.begin_ns) & (due_ns < window.end_ns) & (rows["outcome"] != None)  # noqa: E711
-    cohort = rows.where(np.flatnonzero(ended)[np.argsort(due_ns[ended], kind="stable")])
+    cohort = _ended(rows, window)
     for slo in cell.limits.slos:
         for bound in slo.bounds:
             if bound.quantile is not None:
                 yield of_share(slo.name, bound, quantile.share(within(cohort, bound, window.due)))
+
+
+def _ended(rows: Records, window: Window) -> Records:
+    """The requests due in the window that ended, in that order."""
+    due_ns = rows[window.due]
+    ended = (due_ns >= window.begin_ns) & (due_ns < window.end_ns) & (rows["outcome"] != None)  # noqa: E711
+    return rows.where(np.flatnonzero(ended)[np.argsort(due_ns[ended], kind="stable")])
 
 
 def _sound(rows: Records) -> NDArray[np.bool_]:
@@ -123,7 +141,7 @@ def _tpot_ns(rows: Records, cohort: NDArray[np.intp]) -> Floats:
     return pace
 
 
-def _throughput(done: Records, open: Records, window: Window) -> Estimate:
+def throughput(done: Records, open: Records, window: Window) -> Estimate:
     parts = [output_by_bin(part.where(counts_for_throughput(part)), window, BINS) for part in (done, open) if len(part)]
     bins = [part for part in parts if part is not None]
     if not bins:

@@ -9,7 +9,7 @@ import numpy as np
 from sweep.findings import weight
 from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
-from sweep.measure.reasons import ABORTED, CAP, OVERLOAD, TOKEN_CAP
+from sweep.measure.reasons import ABORTED, CAP, OUTDONE, OVERLOAD, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource, failures
 from sweep.records import Records
@@ -44,7 +44,7 @@ def findings(
         *_cache(cell, point, endpoint),
         *_tokens(cohort, point),
         *_samples(point, slos),
-        *(() if ended_reason in ABORTED else _precision(cell, point)),
+        *_precision(cell, point, ended_reason),
     ]
     if lost:
         noticed.append(Finding(code="out-of-range", data={"count": lost}))
@@ -151,9 +151,13 @@ def _tokens(cohort: Records, point: Point) -> Iterator[Finding]:
         yield Finding(code="speculation", data={"tokens": float(later.mean())})
 
 
-def _precision(cell: Cell, point: Point) -> Iterator[Finding]:
-    """What the cell was asked to know and does not, and how much longer that would take."""
-    if point.window is None or not (cell.limits.gates or cell.limits.slos):
+def _precision(cell: Cell, point: Point, ended_reason: str) -> Iterator[Finding]:
+    """What the cell was asked to know and does not, and how much longer that would take, unless nobody needs to know."""
+    if point.window is None or ended_reason in ABORTED or not (cell.limits.gates or cell.limits.slos):
+        return
+    e2e_s = point.metrics["e2e_s"]["mean"].value
+    if ended_reason == OUTDONE and e2e_s:
+        yield Finding(code="outdone", data={"latencies": point.window.seconds / e2e_s})
         return
     known = [precision.of_interval(gate, _estimate(point, gate)) for gate in cell.limits.gates]
     asked = {slo.name for slo in cell.limits.slos}

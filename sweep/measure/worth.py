@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.measure import precision
-from sweep.measure.demand import demanded_end, demanded_s
-from sweep.measure.reasons import BUDGET
+from sweep.measure.demand import MIN_WINDOW_S, demanded_end, demanded_s
+from sweep.measure.reasons import BUDGET, OUTDONE
 from sweep.measure.saturation import SETTLED_E2E, WAITING, opening_s
 from sweep.measure.window import slots_of
 from sweep.model import Cell, Window
@@ -22,7 +23,9 @@ WORTH_IT = 1.25  # of what a cell may measure: what would take longer is not wai
 
 
 def end(cell: Cell, seen: Seen, demanded_ns: int | None, reason: str) -> tuple[int | None, str]:
-    """When the window ends and why, from when it is as long as demanded; None while more is worth waiting for."""
+    """When the window ends and why; None while more is worth waiting for. It is to be as long as demanded, unless outdone."""
+    if _outdone(cell, seen):
+        return seen.now_ns, OUTDONE
     if demanded_ns is None or demanded_ns > seen.now_ns:
         return demanded_ns, reason
     return _known_end(cell, seen, (demanded_ns, reason))
@@ -30,7 +33,7 @@ def end(cell: Cell, seen: Seen, demanded_ns: int | None, reason: str) -> tuple[i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """A cell whose window is as long as demanded. `rows` are the columns of `done` and `open` together."""
+    """A cell whose window is open. `rows` are the columns of `done` and `open` together."""
 
     done: Records
     open: Records
@@ -44,6 +47,27 @@ class Seen:
     @property
     def passed_s(self) -> float:
         return (self.now_ns - self.window.begin_ns) / 1e9
+
+    @property
+    def due_ns(self) -> NDArray[np.int64]:
+        """When each request of the cohort was due."""
+        due_ns: NDArray[np.int64] = self.rows[self.window.due]
+        return due_ns[due_ns >= self.window.begin_ns]
+
+    def until_due_s(self, requests: int) -> float | None:
+        """How long the window was when so many requests had been due, None before."""
+        due_ns = self.due_ns
+        if len(due_ns) < requests:
+            return None
+        return (int(np.partition(due_ns, requests - 1)[requests - 1]) - self.window.begin_ns) / 1e9
+
+    def checkpoint_s(self, first_s: float) -> float:
+        """The window at the last checkpoint: the first one times a power of 1.5."""
+        return first_s * float(CHECKPOINT ** np.floor(np.log(self.passed_s / first_s) / np.log(CHECKPOINT) + 1e-9))
+
+    def looked_at(self, span_s: float) -> bool:
+        """Whether it was asked about after that checkpoint before."""
+        return self.asked_ns is not None and self.asked_ns >= self.window.begin_ns + round(span_s * 1e9)
 
     def standing(self, cell: Cell, span_s: float) -> list[precision.Known]:
         first = msgspec.structs.replace(self.window, end_ns=self.window.begin_ns + round(span_s * 1e9))
@@ -62,9 +86,9 @@ def _known_end(cell: Cell, seen: Seen, shortest: tuple[int, str]) -> tuple[int |
     may_s = _may_measure_s(cell, seen, least_s)
     if seen.passed_s < least_s:
         return (None, "") if least_s <= WORTH_IT * may_s else (shortest[0], BUDGET)
-    span_s = least_s * CHECKPOINT ** np.floor(np.log(seen.passed_s / least_s) / np.log(CHECKPOINT) + 1e-9)
+    span_s = seen.checkpoint_s(least_s)
     over = seen.passed_s >= may_s
-    if not over and seen.asked_ns is not None and seen.asked_ns >= seen.window.begin_ns + round(span_s * 1e9):
+    if not over and seen.looked_at(span_s):
         return None, ""
     asked, before = seen.standing(cell, span_s), seen.standing(cell, span_s / CHECKPOINT)
     left = [now for now, then in zip(asked, before, strict=True) if not (now.settled or (now.held and then.held))]
@@ -72,6 +96,25 @@ def _known_end(cell: Cell, seen: Seen, shortest: tuple[int, str]) -> tuple[int |
     if worth_it and not over and not _restless(cell, seen, may_s):
         return None, ""
     return demanded_end(cell, seen.rows, seen.window, seen.e2e_s, seen.now_ns, span_s), BUDGET if left else shortest[1]
+
+
+def _outdone(cell: Cell, seen: Seen) -> bool:
+    """Whether a smaller load is sure to deliver more, told after one round of the slots: then nothing else of this one matters.
+
+    With SLOs only where all are missed. Where a window's length or its requests are demanded, they are measured.
+    """
+    limits = cell.limits
+    demanded = limits.duration_s or limits.requests or not limits.gates
+    if demanded or cell.rival_tok_per_s is None or cell.start != "equilibrium":
+        return False
+    round_s = seen.until_due_s(slots_of(cell.load))
+    first_s = max(MIN_WINDOW_S, round_s or 0.0)
+    if round_s is None or seen.passed_s < first_s or seen.looked_at(seen.checkpoint_s(first_s)):
+        return False
+    until_now = msgspec.structs.replace(seen.window, end_ns=seen.now_ns)
+    rate = precision.throughput(seen.done, seen.open, until_now)
+    outdone = rate.high is not None and rate.high < cell.rival_tok_per_s
+    return outdone and precision.misses_every(cell, seen.rows, until_now)
 
 
 def _restless(cell: Cell, seen: Seen, may_s: float) -> bool:
@@ -90,13 +133,9 @@ def _restless(cell: Cell, seen: Seen, may_s: float) -> bool:
 
 def _shortest_s(cell: Cell, seen: Seen) -> float:
     """The first checkpoint: as long as demanded, and until enough requests were due for their median to have an interval."""
-    begin_ns, due_ns = seen.window.begin_ns, seen.rows[seen.window.due]
-    due_ns = due_ns[due_ns >= begin_ns]
-    if len(due_ns) < FEWEST:
-        enough_s = seen.passed_s * FEWEST / max(1, len(due_ns))
-    else:
-        enough_s = (int(np.partition(due_ns, FEWEST - 1)[FEWEST - 1]) - begin_ns) / 1e9 + UNDER_WAY * seen.e2e_s
-    return max(demanded_s(cell, seen.e2e_s), enough_s)
+    due_s = seen.until_due_s(FEWEST)
+    foreseen_s = seen.passed_s * FEWEST / max(1, len(seen.due_ns))
+    return max(demanded_s(cell, seen.e2e_s), foreseen_s if due_s is None else due_s + UNDER_WAY * seen.e2e_s)
 
 
 def _may_measure_s(cell: Cell, seen: Seen, least_s: float) -> float:

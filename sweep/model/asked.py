@@ -116,7 +116,10 @@ class Limits(Noun, frozen=True, kw_only=True):
 
 
 class Cell(Noun, frozen=True, kw_only=True):
-    """One profile at one load, one repeat: the unit of measurement. `index` is its place in the order of the run."""
+    """One profile at one load, one repeat: the unit of measurement. `index` is its place in the order of the run.
+
+    `rival_tok_per_s` is what a smaller load is sure to deliver, where it is no use to know well what delivers less.
+    """
 
     index: int
     profile: Profile
@@ -126,6 +129,7 @@ class Cell(Noun, frozen=True, kw_only=True):
     seed: int
     repeat: int = 0
     first_request: int = 0
+    rival_tok_per_s: float | None = None
 
     @property
     def id(self) -> str:

@@ -92,10 +92,11 @@ def make_cell(
     repeat: int,
     first_request: int,
     spend_s: float | None = None,
+    rival_tok_per_s: float | None = None,
 ) -> Cell:
     """The cell at one level. Its seed depends on (plan, level, repeat), so it is the same cell wherever it stands in the order.
 
-    `spend_s` is its share of the budget.
+    `spend_s` is its share of the budget, `rival_tok_per_s` what a smaller load is sure to deliver.
     """
     silence_s = budget.idle_timeout_s(plan.profile, endpoint) if plan.idle_timeout_s is None else plan.idle_timeout_s
     deadline_s = budget.deadline_s(plan.profile, endpoint)
@@ -108,6 +109,7 @@ def make_cell(
         seed=_seed(plan.seed, level, repeat),
         repeat=repeat,
         first_request=first_request,
+        rival_tok_per_s=rival_tok_per_s,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from curve_builder import plan, point
 
 from sweep.curve.narrow import between
-from sweep.curve.refine import levels_ahead, next_level
+from sweep.curve.refine import levels_ahead, next_level, rival_tok_per_s
 from sweep.model import Bound, BoundResult, Estimate, Plan, Point, Slo, SloResult
 
 
@@ -194,3 +194,11 @@ def test_a_level_between_exists_only_where_one_does() -> None:
     assert between(4, 5, whole=True) is None
     assert between(4, 6, whole=True) == 5
     assert between(1.0, 2.0, whole=False) == 1.41
+
+
+def test_a_load_is_outdone_by_what_smaller_ones_are_sure_to_deliver() -> None:
+    points = [point(1, output=100), point(2, output=200, spread=0.1), point(4, output=400, spread=0.1, disqualified=True)]
+    assert rival_tok_per_s(plan(), points, 8) == pytest.approx(180)
+    assert rival_tok_per_s(plan(), points, 2) is None  # without an interval nothing is sure
+    assert rival_tok_per_s(plan(grid=(1.0, 2.0, 8.0)), points, 8) is None
+    assert rival_tok_per_s(plan(kind="poisson"), points, 8) is None

@@ -11,6 +11,7 @@ from sweep import findings, records
 from sweep.measure import histogram, joint, jointcode, point, reasons
 from sweep.measure.window import place, with_phases
 from sweep.model import Bound, Calibration, Endpoint, Finding, Health, Point, Slo
+from sweep.plan.effort import MIDDLE
 
 ENDPOINT = Endpoint(
     url="http://h/v1",

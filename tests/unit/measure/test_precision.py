@@ -112,3 +112,38 @@ def test_undecided_percentiles_of_an_slo_are_waited_for():
 def test_the_limits_of_an_ungated_cell_say_nothing_about_precision():
     assert not Limits().gates
     assert replay(cell(start="equilibrium"), wandering(0.6, 60), 50)[0].reason == "long enough"
+
+
+def slow(until_s: int) -> records.Records:
+    """Four slots that begin in mid-flight, then answer in 20 s at 20 tokens a second together."""
+    rows = []
+    for slot in range(4):
+        at_ns, osl = 0, 25 * (slot + 1)
+        while at_ns < until_s * S:
+            rows.append(answer(0, at_ns, ttft_ns=S // 5, tpot_ns=S // 5, osl=osl))
+            at_ns, osl = rows[-1]["end_ns"] + 1000, 100
+    rows.sort(key=lambda row: row["sent_ns"])
+    return records.from_rows([{**row, "request": number} for number, row in enumerate(rows)])
+
+
+def bounded(metric: str, limit_s: float) -> Slo:
+    return Slo(name="one", bounds=(Bound(metric=metric, limit_s=limit_s, quantile=0.5),))
+
+
+@pytest.mark.parametrize(
+    ("rival", "limits", "reason", "ended_s"),
+    [
+        (25.0, {}, reasons.OUTDONE, 25),  # when the first whole request had ended
+        (19.0, {}, reasons.LONG_ENOUGH, 42),
+        (None, {}, reasons.LONG_ENOUGH, 42),
+        (25.0, {"duration_s": 30.0, "gates": ()}, reasons.DURATION, 30),
+        (25.0, {"slos": (bounded("ttft", 1.0),)}, reasons.LONG_ENOUGH, 60),
+        (25.0, {"slos": (bounded("ttft", 0.1),)}, reasons.OUTDONE, 60),
+    ],
+)
+def test_a_load_that_a_smaller_one_outdoes_is_measured_for_one_round(rival, limits, reason, ended_s):
+    """Unless its length is demanded, or it may meet an SLO."""
+    one = msgspec.structs.replace(gated(**limits), rival_tok_per_s=rival)
+    decision, now_ns = replay(one, slow(100), 90)
+    assert (decision.kind, decision.reason) == ("enough", reason)
+    assert now_ns / S == pytest.approx(ended_s, abs=2)
