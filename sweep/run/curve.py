@@ -90,7 +90,7 @@ def _cells(
 ) -> Iterator[Journal]:
     """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
     from sweep.curve.journal import next_request
-    from sweep.curve.refine import failing, levels_ahead, next_level, spent_s
+    from sweep.curve.refine import failing, levels_ahead, next_level, rival_tok_per_s, spent_s
 
     header = journal.header
     measured = journal.records()
@@ -116,6 +116,7 @@ def _cells(
                 levels_ahead(header.plan, journal.points, step),
                 spent_s(journal.points),
             ),
+            rival_tok_per_s=rival_tok_per_s(header.plan, journal.points, step.level),
         )
         watch.cell_started(cell)
         point, records, interrupted = measure(cell, header, source, watch, tokens_left)
