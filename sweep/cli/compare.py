@@ -8,6 +8,7 @@ from typing import Annotated
 
 from sweep.cli import lists, values
 from sweep.cli.options import HOW, JUDGE, OUTPUT, PRICE, Axis, FilesOrInput, Json, Seed, Slo, Texts
+from sweep.errors import UsageError
 
 PANEL = "Judge"
 PLACE = 10
@@ -50,6 +51,10 @@ def compare(
     from sweep.curve.compare.together import unmet
     from sweep.plan.slo import parse
 
+    if json and md:
+        raise UsageError(
+            "--json and --md both write to standard output", "choose one; --html and --figure write files beside it"
+        )
     slos = [each for text in slo or () for each in parse(text)]
     places, demand = lists.places(at, "--at"), lists.weights(weights, "--weights")
     prices, counts = lists.prices(price or (), "--price"), lists.accelerators(accelerators or (), "--accelerators")

@@ -31,12 +31,13 @@ class Price:
 
 
 def parse(text: str) -> tuple[str, Price]:
-    """`A=2.5`, `A=2.5EUR` an accelerator-hour; `A=0.60/M` a million output tokens. Raises UsageError."""
+    """`A=2.5`, `A=2.5EUR` an accelerator-hour; `A=0.60/M` a million output tokens; above zero. Raises UsageError."""
     label, equals, rest = text.partition("=")
     match = _PRICE.fullmatch(rest.strip())
-    if not equals or not label.strip() or match is None:
+    if not equals or not label.strip() or match is None or not float(match["amount"]):
         raise UsageError(
-            f"--price {text}: expected LABEL=AMOUNT", "A=2.5 is per accelerator-hour, A=0.60/M per million output tokens"
+            f"--price {text}: expected LABEL=AMOUNT, above zero",
+            "A=2.5 is per accelerator-hour, A=0.60/M per million output tokens",
         )
     amount = float(match["amount"])
     currency = match["currency"].upper() if match["currency"] else None

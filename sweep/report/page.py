@@ -73,6 +73,7 @@ def _page(
     )
     environment.globals["data"] = lambda text: Markup(safe_in_script(text))
     environment.filters["flags"] = lambda text: Markup(with_flags(text))
+    environment.filters["unbroken"] = unbroken
     shown_curves = {label: harmless(curve) for label, curve in labelled.items()}
     document = plot.shown(shown_curves, axis, slos)
     code = script()
@@ -117,6 +118,11 @@ def with_flags(text: str) -> str:
     from markupsafe import escape
 
     return re.sub(r"(?<![\w-])--[a-z][a-z-]*(?: [\w.]*[\d=][\w.,=]*(?<![.,]))?", r"<code>\g<0></code>", str(escape(text)))
+
+
+def unbroken(text: str) -> str:
+    """An interval, and a number with its unit, stay on one line."""
+    return re.sub(r"(?<=\d) (?=to \d|%|[A-Z]{3}\b)|(?<=\d to) (?=\d)", "\u00a0", text)
 
 
 def json_text(document: Any) -> str:
@@ -201,8 +207,15 @@ def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
         "caveats": advice.caveats(compared),
         "gains": [evidence.gain(compared, each) for each in compared.gains],
         "surer": advice.surer(compared),
-        "targets": tables.targets(compared, priced=False),
         "spent": [_spent(each.target, served, compared) for each in compared.answers for served in each.served],
+        "targets": [
+            (
+                table,
+                [_spent(each.target, served, compared) for each in answers for served in each.served],
+                "good " if good else "",
+            )
+            for table, (good, answers) in zip(tables.targets(compared, priced=False), tables.by_kind(compared), strict=True)
+        ],
         "tables": [table for table in found if table is not None and table.rows],
         "questions": [table for table in questions.questions(curves, compared) if table.rows],
         "json": json_text(artifact.plain(compared)),
@@ -216,7 +229,7 @@ def _spent(target: Target, served: Served, compared: Comparison) -> dict[str, An
         "label": served.label,
         "tok": served.tok_per_s.value,
         "share": served.attainment if target.slo is not None else None,
-        "cost": names.money(cost.value if cost else None, compared),
+        "cost": names.money(cost.value if cost else None, compared, served.label),
         "joules": quantity.significant(energy.per_token_j.value if energy else None),
         "known": energy.known if energy else "",
         "watts": energy.power_w if energy and energy.known == "measured" else None,

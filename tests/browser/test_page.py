@@ -140,15 +140,75 @@ def test_every_axis_draws(two: Path, visit: Callable[..., Any]) -> None:
 def test_prices_reprice_every_table(two: Path, visit: Callable[..., Any]) -> None:
     page = visit(two).page
     cost = page.locator("[data-cost-of='A']").first
-    before = float(cost.inner_text().replace(",", ""))
+    before = euros(cost)
     page.locator("#price-A").fill("6")
-    assert float(cost.inner_text().replace(",", "")) == pytest.approx(2 * before, rel=0.01)
+    assert euros(cost) == pytest.approx(2 * before, rel=0.01)
     page.locator("#unit-A").select_option("token")
     page.locator("#price-A").fill("0.5")
     good = float(page.locator("[data-cost-of='A']").first.get_attribute("data-share"))
-    assert float(cost.inner_text()) == pytest.approx(0.5 / good, rel=0.01)  # all tokens are paid for, good or not
+    assert euros(cost) == pytest.approx(0.5 / good, rel=0.01)  # all tokens are paid for, good or not
     page.locator("#price-A").fill("")
-    assert cost.inner_text() == "–"
+    assert cost.text_content() == "–"
+
+
+def euros(cell: Any) -> float:
+    amount, currency = cell.inner_text().replace(",", "").split()
+    assert currency == "EUR"
+    return float(amount)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "why"),
+    [
+        ("price", "-3", "a number above zero"),
+        ("price", "0", "a number above zero"),
+        ("price", "1e", "a number above zero"),
+        ("count", "-2", "a whole number above zero"),
+        ("count", "0", "a whole number above zero"),
+        ("count", "1.5", "a whole number above zero"),
+    ],
+)
+def test_an_impossible_price_or_count_is_marked_and_nothing_comes_of_it(
+    two: Path, visit: Callable[..., Any], field: str, typed: str, why: str
+) -> None:
+    page = visit(two).page
+    asked = page.locator(f"#{field}-A")
+    told = page.locator(f"#why-{field}-A")
+    assert (asked.get_attribute("aria-invalid"), told.is_visible()) == ("false", False)
+    before = page.locator("td[data-cost-of='A']").first.inner_text()
+    asked.fill("")
+    asked.press_sequentially(typed)
+    assert (asked.get_attribute("aria-invalid"), told.inner_text()) == ("true", why)
+    assert asked.get_attribute("aria-describedby") == told.get_attribute("id")
+    assert {cell.text_content() for cell in page.locator("[data-cost-of='A']").all()} == {"–"}
+    assert page.locator("#judged tr").first.locator("td").nth(7).inner_text() == "–"
+    assert "–" not in page.locator("[data-cost-of='B']").first.inner_text()
+    asked.fill("3" if field == "price" else "2")
+    assert (asked.get_attribute("aria-invalid"), told.is_visible()) == ("false", False)
+    assert page.locator("td[data-cost-of='A']").first.inner_text() == before
+
+
+def test_an_impossible_power_is_not_what_was_measured(visit: Callable[..., Any], tmp_path: Path) -> None:
+    curve = pages.metered(pages.side("a"), 1500.0)
+    page = visit(pages.written(tmp_path, curve, pages.side("b", seed=1))).page
+    page.locator("#power-A").fill("-700")
+    assert page.locator("#power-A").get_attribute("aria-invalid") == "true"
+    assert page.locator("td[data-joules-of='A']").first.inner_text() == "–"
+
+
+def test_an_impossible_bound_makes_no_slo_easier(two: Path, visit: Callable[..., Any]) -> None:
+    page = visit(two).page
+    ask(page, SLOS["p90s"])
+    page.locator("#limit-tpot").fill("-1")
+    assert page.locator("#limit-tpot").get_attribute("aria-invalid") == "true"
+    assert [found["verdict"] for found in answers(page)] == ["undecided", "undecided"]
+    assert "a bound is no number above zero" in page.locator("#judged").inner_text()
+
+
+def test_a_bound_begins_where_its_slider_stands(two: Path, visit: Callable[..., Any]) -> None:
+    page = visit(two).page
+    page.locator("#use-e2e").check()
+    assert float(page.locator("#limit-e2e").input_value()) > 0
 
 
 def test_power_makes_energies(two: Path, visit: Callable[..., Any]) -> None:

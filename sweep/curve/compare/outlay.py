@@ -18,8 +18,9 @@ from sweep.curve.compare import noise
 from sweep.curve.compare.delivery import Delivery, estimate
 from sweep.curve.compare.nouns import Energy, HowKnown, Served, Side
 from sweep.curve.compare.versus import Pair
-from sweep.curve.cost import Price, ln_cost
+from sweep.curve.cost import Price, ln_cost, needed_tok_per_s
 from sweep.curve.power import measured_w
+from sweep.errors import UsageError
 from sweep.model import Curve, Estimate
 
 Floats = NDArray[np.float64]
@@ -49,6 +50,23 @@ def currency(sides: Sequence[Side]) -> str | None:
     """The one in which all prices are, `""` where none names one; None where they differ and no cost may be compared."""
     named = {side.currency for side in sides if side.currency}
     return None if len(named) > 1 else named.pop() if named else ""
+
+
+def priced(side: Side) -> bool:
+    """Whether it is known what work costs: by token, or by an accelerator-hour of so many accelerators."""
+    return needed_tok_per_s(price_of(side), side.accelerators, 1.0) is not None
+
+
+def require_price(sides: Sequence[Side]) -> None:
+    """Raises UsageError where no ceiling of cost can be held against these sides."""
+    if currency(sides) is None:
+        own = ", ".join(f"{side.label} {side.currency}" for side in sides if side.currency)
+        raise UsageError(f"--max-cost: prices are in different currencies ({own})", "give all in one: --price A=2.50EUR")
+    if not any(map(priced, sides)):
+        by_hour = [side.label for side in sides if side.price_per_accelerator_hour]
+        if by_hour:
+            raise UsageError("--max-cost: nobody says how many accelerators are paid for", f"--accelerators {by_hour[0]}=8")
+        raise UsageError("--max-cost: no curve has a price", "--price A=2.50 an accelerator-hour, --price A=0.60/M by token")
 
 
 def offer(side: Side, curve: Curve, delivery: Delivery) -> Offer:

@@ -60,6 +60,8 @@ def compare(
     labelled = labels([each if isinstance(each, Curve) else each.curve for each in curves])
     taking_part = list(labelled.values())
     known = sides(labelled, Given(prices or {}, counts or {}, powers or {}))
+    if cost_ceiling is not None:
+        outlay.require_price(known)
     found = fair.differences(labelled)
     if not force:
         refuse(found)
@@ -91,7 +93,9 @@ def compare(
             gain.gain(planes[a], planes[b], per.get(a, 0.0) - per.get(b, 0.0), delta) for a, b in combinations(labelled, 2)
         ),
         demand=demand.demand(asked, known, offers),
-        within=tuple(demand.within(side, planes[side.label], cost_ceiling) for side in known) if cost_ceiling else (),
+        within=tuple(demand.within(side, planes[side.label], cost_ceiling) for side in known)
+        if cost_ceiling is not None
+        else (),
         unknown_noise=tuple(label for label, each in planes.items() if each.vertices and each.moved is None),
     )
 

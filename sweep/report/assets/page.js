@@ -98,7 +98,11 @@ function listen() {
       follow(metric);
       rejudge();
     });
-    for (const name of ["use", "share"]) byId(`${name}-${metric}`).addEventListener("change", rejudge);
+    byId(`share-${metric}`).addEventListener("change", rejudge);
+    byId(`use-${metric}`).addEventListener("change", () => {
+      if (isEmpty(byId(`limit-${metric}`))) slide(metric);
+      rejudge();
+    });
   }
   for (const button of document.querySelectorAll("[data-slo]")) {
     button.addEventListener("click", () => {

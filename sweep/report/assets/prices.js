@@ -1,7 +1,32 @@
 // Prices and power: what the reader fills in, and every cost and energy that follows from it.
 
+function isEmpty(field) {
+  return field.value === "" && !field.validity.badInput;
+}
+
+/** Above zero, and whole where the field asks for it. */
+function isPossible(field) {
+  const value = Number(field.value);
+  return value > 0 && Number.isFinite(value) && (field.step !== "1" || Number.isInteger(value));
+}
+
+/** What a field holds; null where that is nothing or impossible. */
+function numberIn(id) {
+  const field = byId(id);
+  return isPossible(field) ? Number(field.value) : null;
+}
+
+/** Says of every field that holds something impossible that nothing is made of it, and what would do. */
+function markFields() {
+  for (const field of document.querySelectorAll("input[type=number]")) {
+    const wrong = !isEmpty(field) && !isPossible(field);
+    field.setAttribute("aria-invalid", wrong);
+    byId(`why-${field.id}`).hidden = !wrong;
+  }
+}
+
 function countOf(label) {
-  return Number(byId(`count-${label}`).value) || null;
+  return numberIn(`count-${label}`);
 }
 
 /** Throughput per accelerator once all counts are known, of whole systems until then. */
@@ -11,17 +36,22 @@ function perAccelerator() {
 
 /** Per million output tokens; of good ones where `share` of all are, which matters where one pays for all. */
 function costOf(label, tokPerS, share = 1) {
-  const price = Number(byId(`price-${label}`).value);
-  if (!(price > 0) || !(tokPerS > 0)) return null;
+  const price = numberIn(`price-${label}`);
+  if (!price || !(tokPerS > 0)) return null;
   if (byId(`unit-${label}`).value === "token") return price / share;
   return countOf(label) ? (price * countOf(label)) / (tokPerS * 0.0036) : null;
 }
 
-/** Watts of the whole system: as filled in for one accelerator, else as measured. */
+function money(label, cost) {
+  const { currency } = byId(`price-${label}`).dataset;
+  return cost !== null && currency ? `${significant(cost)} ${currency}` : significant(cost);
+}
+
+/** Watts of the whole system: as filled in for one accelerator; where that is empty, as measured. */
 function powerOf(label, measured) {
-  const each = Number(byId(`power-${label}`).value);
-  if (each > 0) return countOf(label) ? { watts: each * countOf(label), known: "declared" } : null;
-  return measured > 0 ? { watts: measured, known: "measured" } : null;
+  if (isEmpty(byId(`power-${label}`))) return measured > 0 ? { watts: measured, known: "measured" } : null;
+  const each = numberIn(`power-${label}`);
+  return each && countOf(label) ? { watts: each * countOf(label), known: "declared" } : null;
 }
 
 /** The mean over the windows of a load's runs; null where one of them was not metered. */
@@ -42,7 +72,7 @@ function reprice() {
   for (const cell of document.querySelectorAll("[data-cost-of]")) {
     const { costOf: label, tok, share } = cell.dataset;
     const cost = costOf(label, Number(tok), Number(share) || 1);
-    cell.textContent = significant(cost);
+    cell.textContent = money(label, cost);
     if (cell.parentNode.matches(".priced")) cell.parentNode.hidden = cost === null;
   }
   for (const cell of document.querySelectorAll("[data-joules-of]")) {
@@ -50,5 +80,5 @@ function reprice() {
     writeJoules(cell, powerOf(label, Number(watts)), Number(tok));
   }
   const measured = files.some((file) => file.points.some((point) => point.energy_j));
-  document.body.classList.toggle("powered", measured || shown.sides.some((side) => Number(byId(`power-${side.label}`).value) > 0));
+  document.body.classList.toggle("powered", measured || shown.sides.some((side) => numberIn(`power-${side.label}`)));
 }

@@ -3,10 +3,13 @@
 const sliderRange = {};
 let answered = {}; // the latest bounds and their answers, which prices leave as they are
 
+/** None where one of them is impossible: an SLO without it would be easier to meet. */
 function boundsAsked() {
-  return METRICS.filter((metric) => byId(`use-${metric}`).checked && Number(byId(`limit-${metric}`).value) > 0).map((metric) => ({
+  const used = METRICS.filter((metric) => byId(`use-${metric}`).checked);
+  if (!used.every((metric) => numberIn(`limit-${metric}`))) return [];
+  return used.map((metric) => ({
     metric,
-    limit_s: Number(byId(`limit-${metric}`).value) / 1000,
+    limit_s: numberIn(`limit-${metric}`) / 1000,
     quantile: byId(`share-${metric}`).value === "" ? null : Number(byId(`share-${metric}`).value),
   }));
 }
@@ -26,9 +29,9 @@ function slide(metric) {
 
 function follow(metric) {
   const [low, high] = sliderRange[metric];
-  const value = Number(byId(`limit-${metric}`).value);
+  const value = numberIn(`limit-${metric}`);
   const slider = byId(`slider-${metric}`);
-  if (value > 0) slider.value = Math.round(1000 * (Math.log(value / low) / Math.log(high / low)));
+  if (value) slider.value = Math.round(1000 * (Math.log(value / low) / Math.log(high / low)));
   slider.setAttribute("aria-valuetext", `${significant(value)} ms`);
 }
 
@@ -70,12 +73,13 @@ function figuresOf({ bounds, picked }) {
 }
 
 function unclear({ loads }) {
-  if (!boundsAsked().length) return "no bound is asked for";
+  if (!boundsAsked().length) return METRICS.some((metric) => byId(`use-${metric}`).checked) ? "a bound is no number above zero" : "no bound is asked for";
   if (!loads.length) return "no point can be trusted";
   return loads.every((load) => load.repeats.some((point) => !point.table)) ? "its file holds no joint table" : "too few requests to decide";
 }
 
 function judgeAll() {
+  markFields();
   for (const metric of METRICS) byId(`limit-${metric}`).disabled = byId(`slider-${metric}`).disabled = byId(`share-${metric}`).disabled = !byId(`use-${metric}`).checked;
   const results = answer();
   const heads = [...document.querySelectorAll("#judged-heads th")].map((head) => head.textContent);
@@ -91,7 +95,7 @@ function judgeAll() {
       here ? `${significant(here.attainment.value * 100)} % (${significant(here.attainment.low * 100)} to ${significant(here.attainment.high * 100)})` : "–",
       here ? significant(here.reqPerS) : "–",
       here ? significant(perAccelerator() ? here.tokPerS / countOf(side.label) : here.tokPerS) : "–",
-      cost === null ? "–" : significant(cost),
+      money(side.label, cost),
       "", // joules, below
     ];
   });

@@ -90,9 +90,12 @@ def surer(compared: Comparison) -> list[str]:
 def _advice(compared: Comparison) -> Iterator[str]:
     if compared.unfair:
         yield "Measure all sides with the same profile, start and token accounting; until then the numbers above mislead."
+    silent = [side.label for side in compared.sides if not side.runs]
+    if silent:
+        yield f"Measure {names.targets(silent)} again: no point can be trusted, and the findings of each say why (sweep show)."
     yield from _more_requests(compared)
     yield from _more_loads(compared)
-    once = [side.label for side in compared.sides if side.runs < 3]
+    once = [side.label for side in compared.sides if 0 < side.runs < 3]
     if once:
         what = (
             "Loads were measured fewer than three times"
@@ -113,7 +116,7 @@ def _more_requests(compared: Comparison) -> Iterator[str]:
         targets = [
             names.target(each.target, compared)
             for each in compared.answers
-            if _served(each, side.label).standing == "undecided"
+            if side.runs and _served(each, side.label).standing == "undecided"
         ]
         if targets:
             asked.setdefault(names.targets(targets), []).append(side.label)

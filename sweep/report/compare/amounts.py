@@ -24,6 +24,11 @@ class Range:
         """Whether percent would mislead: twice and more, or so wide that it is both less and more."""
         return self.low >= TIMES or (self.high >= TIMES and self.low < 1)
 
+    @property
+    def same(self) -> bool:
+        """Whether not even a hundredth of a percent is between them."""
+        return max(percent(self.low), percent(self.high)) < 0.005
+
 
 def values(ratios: Iterable[Ratio]) -> Range | None:
     """From the least to the greatest; None where none has a value."""
@@ -44,12 +49,14 @@ def farther(a: Ratio, b: Ratio) -> bool:
 
 
 def than(each: Range) -> str:
-    """`20 % more than`, `17 to 24 % less than`, `2.10 to 3.05 times as much as`, `5 % less to 8 % more than`."""
-    return f"{alone(each)} {'as' if each.far else 'than'}"
+    """`20 % more than`, `17 to 24 % less than`, `2.10 to 3.05 times as much as`, `5 % less to 8 % more than`, `as much as`."""
+    return f"{alone(each)} {'as' if each.far or each.same else 'than'}"
 
 
 def alone(each: Range) -> str:
-    """`20 % more`, `2.10 times as much`."""
+    """`20 % more`, `2.10 times as much`, `as much`."""
+    if each.same:
+        return "as much"
     return f"{_times(each)} as much" if each.far else change(each)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sweep.curve.compare.nouns import Answer, Comparison
 from sweep.report import quantity
-from sweep.report.compare import amounts, names, words
+from sweep.report.compare import amounts, names, tables, words
 from sweep.report.compare.names import MISSING
 
 
@@ -31,8 +31,10 @@ class Row:
 
 
 def head(compared: Comparison) -> str:
-    """What the numbers are: `tok/s per accelerator`."""
-    return names.rate_unit(compared).replace("/accelerator", " per accelerator")
+    """What the numbers are: `good tok/s per accelerator`."""
+    unit = names.rate_unit(compared).replace("/accelerator", " per accelerator")
+    kinds = [names.counted(compared, good=good) for good, _ in tables.by_kind(compared)]
+    return f"{kinds[0]} {unit}" if len(kinds) == 1 else f"{unit}, good ones under an SLO, {kinds[-1]} elsewhere"
 
 
 def rows(compared: Comparison) -> list[Row]:

@@ -48,16 +48,23 @@ def rate_unit(compared: Comparison) -> str:
     return f"{axis.unit(compared.y_label)}{per}"
 
 
-def cost_head(compared: Comparison) -> str:
-    """`cost / M tok`."""
-    return f"cost / M {work.many(compared.rate_unit)}"
+def counted(compared: Comparison, *, good: bool) -> str:
+    """What is counted at a target: `good` work under an SLO, else that of the axis, `output` or `total`."""
+    return "good" if good else axis.bare(compared.y_label).partition(" ")[0]
 
 
-def money(value: float | None, compared: Comparison) -> str:
+def cost_head(compared: Comparison, *, good: bool = False) -> str:
+    """`cost / M tok`, `cost / M good tok`."""
+    return f"cost / M {'good ' if good else ''}{work.many(compared.rate_unit)}"
+
+
+def money(value: float | None, compared: Comparison, label: str | None = None) -> str:
+    """In the currency of all; of side `label` where they differ."""
     if value is None:
         return MISSING
-    currency = f" {compared.currency}" if compared.currency else ""
-    return f"{quantity.significant(value)}{currency}"
+    own = next((each.currency for each in compared.sides if each.label == label), None)
+    currency = compared.currency or own
+    return f"{quantity.significant(value)} {currency}" if currency else quantity.significant(value)
 
 
 def span(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sweep.curve.compare.nouns import Comparison, Side
+from sweep.curve.compare.outlay import priced
 from sweep.report import quantity, work
 from sweep.report.compare import names
 from sweep.report.compare.grid import Table
@@ -26,7 +27,7 @@ def costs(compared: Comparison) -> Table | None:
         head += [names.cost_head(compared), "95 %", "not served", "undecided"]
         for row, mix in zip(rows, compared.demand, strict=True):
             cost = mix.cost_per_million
-            row += [names.money(cost.value if cost else None, compared), names.estimate_span(cost)]
+            row += [names.money(cost.value if cost else None, compared, mix.label), names.estimate_span(cost)]
             row += [quantity.percent(mix.unreachable_share), quantity.percent(mix.undecided_share)]
         notes.append(
             "The mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of "
@@ -34,8 +35,9 @@ def costs(compared: Comparison) -> Table | None:
         )
     if compared.within:
         head += [f"best {names.x_unit(compared)} under {names.money(compared.within[0].cost_ceiling, compared)}", "measured"]
-        for row, best in zip(rows, compared.within, strict=True):
-            row += [quantity.significant(best.x), quantity.significant(best.measured_x)]
+        for row, side, best in zip(rows, compared.sides, compared.within, strict=True):
+            none = "never" if priced(side) else MISSING
+            row += [none if x is None else quantity.significant(x) for x in (best.x, best.measured_x)]
     title = "Cost of your demand" if compared.demand else "What the cost ceiling buys"
     return Table(title, tuple(head), tuple(map(tuple, rows)), 1, " ".join(notes))
 

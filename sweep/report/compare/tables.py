@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sweep.curve.compare.nouns import Answer, Comparison
 from sweep.model import Curve
 from sweep.report import quantity
+from sweep.report.axis import bare
 from sweep.report.compare import names, outlays, questions, words
 from sweep.report.compare.grid import Table
 from sweep.report.compare.names import MISSING
@@ -28,19 +29,30 @@ def sides(compared: Comparison) -> Table:
     return Table("Who is compared", ("", "curve", "model", "measured", "accelerators", "price"), rows, 4)
 
 
-def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = False) -> Table:
-    """One row for each side at each target; with costs where a price is known, or as `priced` says; `brief` for 80 columns."""
+def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = False) -> list[Table]:
+    """One row for each side at each target, SLOs and places apart, since they count different work.
+
+    With costs where a price is known, or as `priced` says; `brief` for 80 columns.
+    """
     if priced is None:
         priced = any(side.price_per_accelerator_hour or side.price_per_million_output_tokens for side in compared.sides)
-    unit = names.rate_unit(compared).replace("/accelerator", "/acc." if brief else " per accelerator")
-    cost = names.cost_head(compared)
-    heads = (cost,) if brief else (cost, "95 %")
-    head = ("target", "", unit, "95 %", "proven", *(heads if priced else ()), "at load" if brief else "how")
-    rows = [row for each in compared.answers for row in _answer_rows(compared, each, priced, brief)]
-    note = (
-        "Under an SLO, good tokens only. Proven: by the measurements alone, from what was attained to what cannot be exceeded."
-    )
-    return Table("At the targets", head, tuple(rows), 2, note)
+    made = []
+    for good, answers in by_kind(compared):
+        title = "Goodput under each SLO" if good else f"{bare(compared.y_label).capitalize()} at places on the axis"
+        unit = names.rate_unit(compared).replace("/accelerator", "/acc." if brief else " per accelerator")
+        rate = names.counted(compared, good=good) + ("\n" if brief else " ") + unit
+        cost = (names.cost_head(compared, good=good), "95 %")[: 1 if brief else 2] if priced else ()
+        head = ("target", "", rate, "95 %", "proven", *cost, "at load" if brief else "how")
+        rows = [row for each in answers for row in _answer_rows(compared, each, priced, brief)]
+        note = "Proven: by the measurements alone, from what was attained to what cannot be exceeded."
+        made.append(Table(title, head, tuple(rows), 2, f"Good: within the SLO. {note}" if good else note))
+    return made
+
+
+def by_kind(compared: Comparison) -> list[tuple[bool, list[Answer]]]:
+    """The targets under SLOs (True) and those on the axis, where there are any."""
+    kinds = [(good, [each for each in compared.answers if (each.target.slo is not None) == good]) for good in (True, False)]
+    return [(good, answers) for good, answers in kinds if answers]
 
 
 def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) -> list[tuple[str, ...]]:
@@ -50,7 +62,7 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) 
         per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
         value = served.tok_per_s.value
         cost = served.cost_per_million
-        money = (names.money(cost.value if cost else None, compared), names.estimate_span(cost))
+        money = (names.money(cost.value if cost else None, compared, served.label), names.estimate_span(cost))
         made.append(
             (
                 names.target(each.target, compared) if place == 0 else "",
@@ -87,10 +99,10 @@ def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
         said = title
     note = (
         f"Equivalent: surely within {names.percent(compared.delta)} (TOST). p-values are adjusted by Holm over all rows of a kind; "
-        "below 0.05 decides. Ratios of throughput: more is better; of cost and energy: less is."
+        "below 0.05 decides. Throughput: more is better, and under an SLO goodput is meant; cost and energy: less is."
     )
     p_heads = () if brief else ("p differs", "p equivalent")
-    head = ("target", "ratio of", "ratio", "95 %", "proven", *p_heads, "verdict")
+    head = ("target", "what", "ratio", "95 %", "proven", *p_heads, "verdict")
     return Table("Verdicts", head, tuple(rows), 2, note)
 
 
@@ -158,7 +170,7 @@ def gains(compared: Comparison) -> Table:
 
 
 def all_of(compared: Comparison, curves: Sequence[Curve]) -> list[Table]:
-    made = [sides(compared), targets(compared), verdicts(compared), loads(compared)]
+    made = [sides(compared), *targets(compared), verdicts(compared), loads(compared)]
     made += [outlays.energies(compared), gains(compared), outlays.costs(compared)]
     return [table for table in (*made, *questions.questions(curves, compared)) if table is not None and table.rows]
 

@@ -26,7 +26,7 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
     if compared.unfair:
         yield Text("\n".join(f"UNFAIR: {line}" for line in advice.unfair(compared)) + "\n", style="bold red")
     yield Text(words.answer(compared) + "\n", style="bold")
-    brief = (tables.targets(compared, brief=True), tables.verdicts(compared, brief=True))
+    brief = (*tables.targets(compared, brief=True), tables.verdicts(compared, brief=True))
     taken = (outlays.costs(compared), outlays.energies(compared))
     for table in (tables.sides(compared), *brief, tables.loads(compared), *taken):
         if table is not None and table.rows:
@@ -49,12 +49,12 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
 
 
 def _drawn(table: grid.Table) -> Iterator[RenderableType]:
-    """Words wrap, numbers do not; where the window is too narrow, what the measurements alone prove goes first."""
+    """Words wrap, numbers do not; where the window is too narrow, what the measurements alone prove goes first, a verdict last."""
     from rich.text import Text
 
     from sweep.report.fitted import Fitted
 
-    made = Fitted(spare=("proven", "95 %"))
+    made = Fitted(spare=("proven", "95 %", "ratio"))
     last = len(table.head) - 1
     for place, head in enumerate(table.head):
         words = place < table.left

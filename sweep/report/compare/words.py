@@ -32,7 +32,7 @@ def _over_demand(compared: Comparison) -> Iterator[str]:
     """What the buyer's own mix costs, and how much of it goes unserved."""
     costs = [(each.label, each.cost_per_million.value) for each in compared.demand if each.cost_per_million]
     if costs:
-        told = names.targets([f"{names.money(cost, compared)} at {label}" for label, cost in costs])
+        told = names.targets([f"{names.money(cost, compared, label)} at {label}" for label, cost in costs])
         unit = work.many_spelled(compared.rate_unit)
         yield f"Over your demand a million {unit} cost {told}."
     unserved: dict[str, list[str]] = {}
@@ -124,14 +124,14 @@ def _reached(compared: Comparison, of: Measure, label: str, at: Sequence[Answer]
 
 
 def _open(compared: Comparison, of: Measure, at: Sequence[Answer]) -> str:
-    """Why it is not decided: too few requests, or between what the ratio lies."""
+    """Why it is not decided: nothing to trust, too few requests, or between what the ratio lies."""
+    silent = [side.label for side in compared.sides if not side.runs]
+    if silent:
+        return f": no point of {names.targets(silent)} can be trusted"
     scarce = [side.label for side in compared.sides if any(_standing(each, side.label) == "undecided" for each in at)]
     if scarce and all(any(served.standing == "undecided" for served in each.served) for each in at):
         what = "it" if len(at) == 1 else "them"
         return f": too few requests to say whether {names.targets(scarce)} {'meets' if len(scarce) == 1 else 'meet'} {what}"
-    silent = [side.label for side in compared.sides if not side.runs]
-    if silent:
-        return f": no point of {names.targets(silent)} can be trusted"
     if len(compared.sides) > 2:
         return ""
     a, b = (side.label for side in compared.sides)
@@ -208,7 +208,8 @@ def evidence(compared: Comparison) -> list[str]:
 def _at(compared: Comparison, each: Answer) -> str:
     counts = {side.label: side.accelerators or 1 for side in compared.sides}
     per = {label: 1 / count if compared.basis == "accelerator" else 1.0 for label, count in counts.items()}
-    said = "; ".join(f"{served.label} {delivered(served, per[served.label], compared)}" for served in each.served)
+    unit = f"{names.counted(compared, good=each.target.slo is not None)} {names.rate_unit(compared)}"
+    said = "; ".join(f"{served.label} {delivered(served, per[served.label], unit)}" for served in each.served)
     verdicts = [
         verdict for verdict in compared.verdicts if verdict.target == each.target.name and verdict.ratio.value is not None
     ]
@@ -224,14 +225,14 @@ def _pair(verdict: Verdict) -> str:
     return f"{'' if verdict.of == 'throughput' else f'{verdict.of} of '}{verdict.a}/{verdict.b}"
 
 
-def delivered(served: Served, per: float, compared: Comparison) -> str:
-    """`595 tok/s/accelerator (357 to 909), interpolated between concurrency 64 and 128`."""
+def delivered(served: Served, per: float, unit: str) -> str:
+    """`595 good tok/s/accelerator (357 to 909), interpolated between loads 64 and 128`."""
     if served.tok_per_s.value is None:
         return "cannot be decided: too few requests" if served.standing == "undecided" else "does not reach it"
     between = f", {standing(served)}"
     value = quantity.significant(served.tok_per_s.value * per)
     span = names.estimate_span(served.tok_per_s, per)
-    return f"{value} {names.rate_unit(compared)}{'' if span == names.MISSING else f' ({span})'}{between}"
+    return f"{value} {unit}{'' if span == names.MISSING else f' ({span})'}{between}"
 
 
 def standing(served: Served) -> str:

@@ -110,6 +110,10 @@ def test_an_unfair_comparison_is_exit_4_unless_forced(
         ["--accelerators", "A=1.5"],
         ["--accelerators", "8"],
         ["--slo", "x"],
+        ["--json", "--md"],
+        ["--price", "A=0"],
+        ["--max-cost", "1"],
+        ["--max-cost", "1", "--price", "A=2EUR", "--price", "B=3USD"],
     ],
 )
 def test_what_makes_no_sense_is_exit_2_with_a_hint(
@@ -119,6 +123,21 @@ def test_what_makes_no_sense_is_exit_2_with_a_hint(
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("error: ")
     assert said[1].startswith("hint: ")
+
+
+def test_a_ceiling_of_cost_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uncounted = [str(artifact.save(side(name), tmp_path)) for name in "ab"]
+    asked = ["compare", *uncounted, "--max-cost", "1"]
+    assert run(asked) == 2
+    assert capsys.readouterr().err.startswith("error: --max-cost: no curve has a price\n")
+    assert run([*asked, "--price", "A=2"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --max-cost: nobody says how many accelerators are paid for",
+        "hint: --accelerators A=8",
+    ]
+    assert run([*asked, "--price", "A=2EUR", "--price", "B=3USD"]) == 2
+    assert "different currencies (A EUR, B USD)" in capsys.readouterr().err
+    assert run([*asked, "--price", "A=2/M"]) == 0
 
 
 def test_one_curve_or_a_page_in_no_folder_is_exit_2(

@@ -9,11 +9,10 @@ from typing import Any
 import browser_pages
 import msgspec
 import pytest
-from comparable import repeated, side
+from comparable import side
 from rich.console import Console
 
 from sweep.curve.compare.together import compare
-from sweep.curve.cost import Price
 from sweep.model import Curve
 from sweep.plan.slo import parse
 from sweep.report.compare import advice, amounts, markdown, out, overlay, tables, text, words
@@ -52,8 +51,25 @@ def test_a_vector_costs_what_a_token_does_not() -> None:
     sides = [side(name, accelerators=8, price=price) for name, price in (("a", 4.0), ("b", 2.0))]
     made = [msgspec.structs.replace(one, endpoint=msgspec.structs.replace(one.endpoint, unit="vectors")) for one in sides]
     assert "a vector costs 50 % less than at A" in first_line(*made, at=[20.0])
-    table = tables.targets(compare(made, at=[20.0]))
+    (table,) = tables.targets(compare(made, at=[20.0]))
     assert "cost / M vectors" in table.head
+    assert "output vectors/s per accelerator" in table.head
+
+
+def test_no_difference_is_as_much() -> None:
+    assert amounts.than(amounts.Range(1.0, 1.00004)) == "as much as"
+    assert amounts.alone(amounts.Range(1.0, 1.0)) == "as much"
+
+
+def test_where_curves_cross_is_said_only_if_it_is_sure() -> None:
+    (measured,) = compare([side("a"), side("b")]).gains
+    crossed = msgspec.structs.replace(measured, crossings=(20.0, 30.0))
+    sure = msgspec.structs.replace(crossed, sure_crossings=(20.0,))
+    told = {each: words.gain(compare([side("a"), side("b")]), each).rpartition(";")[2] for each in (crossed, sure)}
+    assert told[crossed] == " where they cross is not certain."
+    assert told[sure] == " level at 20.0."
+    compared = msgspec.structs.replace(compare([side("a"), side("b")]), gains=(measured, crossed, sure))
+    assert [row[-1] for row in tables.gains(compared).rows] == ["never", "not certain", "20.0"]
 
 
 def test_it_may_depend_on_the_target() -> None:
@@ -75,32 +91,6 @@ def test_a_margin_is_not_said_of_targets_the_rival_does_not_reach(priced: float 
     said = first_line(*pair, at=[6.0, 55.0])
     assert said.startswith(f"A (quick) {verb}")
     assert said.endswith(", and B does not get to 55 tok/s/user.")
-
-
-def test_an_open_loop_is_asked_for_rates() -> None:
-    """Arrivals a second are no grid of concurrencies, and there is always one between two."""
-    compared = compare([side("a"), side("b")], at=[20.0])
-    opened = tuple(msgspec.structs.replace(one, open_loop=True) for one in compared.sides)
-    closed, open_ = (" ".join(advice.surer(one)) for one in (compared, msgspec.structs.replace(compared, sides=opened)))
-    assert "--grid" in closed
-    assert "--rate" not in closed
-    assert "--rate" in open_
-    assert "--grid" not in open_
-
-
-def test_one_file_given_twice_is_called_one_measurement() -> None:
-    one = msgspec.structs.replace(side("a"), digest="sha256:0")
-    assert advice.caveats(compare([one, one], at=[20.0]))[0].startswith("A and B are the same measurement")
-    assert "same measurement" not in " ".join(advice.caveats(compare([side("a"), side("b")], at=[20.0])))
-
-
-def test_a_currency_is_assumed_aloud_or_not_compared_aloud() -> None:
-    sides = [side("a", accelerators=8), side("b", accelerators=8)]
-    given = {"A": Price(per_accelerator_hour=2.5), "B": Price(per_accelerator_hour=3.0, currency="EUR")}
-    assert "No currency is named for the price of A; it is taken to be EUR." in advice.caveats(compare(sides, prices=given))
-    given["A"] = Price(per_accelerator_hour=2.5, currency="USD")
-    apart = advice.caveats(compare(sides, prices=given))
-    assert "Prices are in different currencies (A USD, B EUR): every cost is in its own, and none is compared." in apart
 
 
 def test_a_side_that_delivers_nothing_has_no_interval_of_a_ratio() -> None:
@@ -159,26 +149,6 @@ def test_of_three_the_closest_rival_counts() -> None:
     assert said.startswith("A (a) is better at 20 tok/s/user: it delivers 18 % more than B (95 %: ")
 
 
-def test_what_would_make_it_surer_names_the_next_measurement() -> None:
-    compared = compare([side("a", spread=0.1), side("b", output=1.1, spread=0.1)], at=[20.0])
-    said = "\n".join(advice.surer(compared))
-    assert (
-        "Measure A and B at --grid 11 too: at 20 tok/s/user their measurements alone leave a factor of up to 1.6 open." in said
-    )
-    assert "--repeat 3" in said
-    assert "--accelerators A=8 --accelerators B=8" in said
-    assert "--price A=2.50" in said
-    assert "in alternation" in said
-
-
-def test_advice_already_followed_is_not_given() -> None:
-    pair = [repeated(name, seed, pair="n", accelerators=1, price=1.0) for name, seed in (("a", 1), ("b", 2))]
-    said = "\n".join(advice.surer(compare(pair, at=[20.0])))
-    assert "--repeat" not in said
-    assert "alternation" not in said
-    assert "--price" not in said
-
-
 def test_the_unfair_is_said_first_when_forced() -> None:
     other = side("b")
     other = msgspec.structs.replace(other, profile=msgspec.structs.replace(other.profile, text="code"))
@@ -204,7 +174,7 @@ def test_terminal_and_markdown_begin_with_the_answer_and_hold_the_four_questions
     for title in (
         "Evidence",
         "What would make it surer",
-        "At the targets",
+        "Output throughput at places on the axis",
         "Verdicts",
         "Cost",
         "Scenario",

@@ -24,7 +24,7 @@ def test_prices_are_read(text: str, label: str, price: Price) -> None:
     assert cost.parse(text) == (label, price)
 
 
-@pytest.mark.parametrize("text", ["2.5", "A=", "=2", "A=two", "A=-1", "A=1/week", "A=nan"])
+@pytest.mark.parametrize("text", ["2.5", "A=", "=2", "A=two", "A=-1", "A=1/week", "A=nan", "A=0", "A=0.00/M"])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         cost.parse(text)
