@@ -1,11 +1,7 @@
-"""What a plan will take, and how long a request may take before it is given up.
-
-Both rest on the pace of a lone request that preflight saw: TTFT of a short prompt, TPOT.
-"""
+"""What a plan will take: requests, tokens, time, and what each cell may have of a budget."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,34 +10,14 @@ from sweep.model import Endpoint, Expected, Plan, Profile
 from sweep.plan import effort, lengths, start
 from sweep.plan.arrival import OPEN
 from sweep.plan.grid import doubling
+from sweep.plan.pace import PREFILL_SHARE, pace_of, steady_state
 from sweep.plan.profile import list_profiles
 
-SLOWDOWN = 100
-SHORTEST_DEADLINE_S = 600.0
-SHORTEST_SILENCE_S = 60.0
-ASSUMED_TTFT_S = 1.0
-ASSUMED_TPOT_S = 0.02
 SHORTEST_WINDOW_S = 20.0
-# What a token costs those who share the step, in units of a lone request's TPOT: of a prompt, of an answer, and for each
-# token that one of an answer looks back upon.
-PREFILL_SHARE = 1 / 150
-DECODE_SHARE = 1 / 1000
-LOOK_BACK_SHARE = 5e-6
 P99 = 5000  # requests that make a p99
 REQUEST_EVENTS = 5  # what sending a request and ending it costs the client, in events
 LONGER, VARYING = 1.25, 2.5  # shortest windows that a cell takes, more or less, to know its figures; where lengths vary
 PRECISION = 0.5  # of what a budget holds beyond the shortest cells; the rest is for refinement
-
-
-def deadline_s(profile: Profile, endpoint: Endpoint | None) -> float:
-    """Seconds after which a request is given up although bytes still drip; the idle timeout catches silence earlier.
-
-    A hundred times what the longest request would take alone (probed TTFT, and probed TPOT for each of its input and output
-    tokens: a prompt token never costs more than an output token), at least ten minutes. An honest answer slowed 64-fold by
-    the load is so kept with room to spare. Without a probe a lone request is taken to need 1 s and 20 ms a token.
-    """
-    ttft_s, tpot_s = _pace(endpoint) or (ASSUMED_TTFT_S, ASSUMED_TPOT_S)
-    return max(SHORTEST_DEADLINE_S, SLOWDOWN * (ttft_s + lengths.most_tokens(profile) * tpot_s))
 
 
 def require_context(profile: Profile, endpoint: Endpoint) -> None:
@@ -60,27 +36,14 @@ def require_context(profile: Profile, endpoint: Endpoint) -> None:
     )
 
 
-def idle_timeout_s(profile: Profile, endpoint: Endpoint | None) -> float:
-    """Seconds of silence after which a request is given up: a quarter of its deadline, at least a minute.
-
-    A server that only queues is honestly silent until a request's turn comes.
-    """
-    return max(SHORTEST_SILENCE_S, deadline_s(profile, endpoint) / 4)
-
-
 def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement.
 
     Estimates: cells go on while what is asked of them is not known well enough, which takes one shortest window to four, and
     the ladder may end early. A budget is spent on its cells, whatever they would need at least.
-
-    Batching assumption: beside C−1 others a request takes E(C) = E(1) + (C−1)·e, where e is what it costs the others: its
-    input tokens at 1/150 of a lone TPOT, and its output tokens at 1/1000 and 5·10⁻⁶ more for each token of context, whose
-    keys and values are read. Against the simulator's dense presets, 8B and 70B, that holds within 25 % where prompts
-    outweigh and within a factor of two at 1K/8K; mixtures of experts are slower in between, servers that do not batch always.
     """
     levels = (plan.grid or doubling(plan.max_concurrency)) * plan.repeats
-    pace = _pace(endpoint)
+    pace = pace_of(endpoint)
     beyond = plan.refine if plan.grid is None else 0
     if pace is None:
         return Expected(cells=len(levels) + beyond)
@@ -107,10 +70,10 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
 
 def extra_s(plan: Plan, level: float, endpoint: Endpoint | None, requests: int) -> float | None:
     """How much longer than its shortest window a cell must measure to have so many requests; None while the pace is unknown."""
-    pace = _pace(endpoint)
+    pace = pace_of(endpoint)
     if pace is None:
         return None
-    e2e_s, rate = _steady(plan, level, *pace)
+    e2e_s, rate = steady_state(plan, level, *pace)
     return max(0.0, requests / rate - _window_s(plan, e2e_s, rate))
 
 
@@ -120,12 +83,12 @@ def busiest(plan: Plan, endpoint: Endpoint | None) -> tuple[float, float]:
     An event is a token of a stream, or an answer that comes as a whole. A request costs the client about five of them.
     """
     levels = plan.grid or doubling(plan.max_concurrency)
-    pace = _pace(endpoint)
+    pace = pace_of(endpoint)
     if pace is None:
         return (0.0 if plan.kind in OPEN else max(levels), 0.0)
     streamed = endpoint is not None and endpoint.unit == "tokens"
     events = REQUEST_EVENTS + (lengths.means(plan.profile)[1] if streamed else 1.0)
-    steady = [_steady(plan, level, *pace) for level in levels]
+    steady = [steady_state(plan, level, *pace) for level in levels]
     connections = max(e2e_s * rate for e2e_s, rate in steady)
     return connections, events * max(rate for _, rate in steady)
 
@@ -141,7 +104,7 @@ def share_s(plan: Plan, endpoint: Endpoint | None, level: float, ahead: Sequence
         return None
     left_s = max(0.0, plan.budget_s - spent_s)
     levels = (level, *ahead)
-    pace = _pace(endpoint)
+    pace = pace_of(endpoint)
     if pace is None:
         return left_s / len(levels)
     least_s = [_cell(plan, each, *pace).seconds for each in levels]
@@ -159,21 +122,11 @@ class _Cell(NamedTuple):
 
 def _cell(plan: Plan, level: float, ttft_s: float, tpot_s: float, longer: float = 1.0) -> _Cell:
     """One cell: start, window (`longer` times the shortest), tail."""
-    e2e_s, rate = _steady(plan, level, ttft_s, tpot_s)
+    e2e_s, rate = steady_state(plan, level, ttft_s, tpot_s)
     isl, osl = lengths.means(plan.profile)
     start_s = 2 * e2e_s if plan.start == "cold" else ttft_s + level * (isl + osl / 2) * PREFILL_SHARE * tpot_s
     seconds = start_s + min(plan.limits.cap_s, longer * _window_s(plan, e2e_s, rate)) + e2e_s
     return _Cell(rate * seconds, seconds, rate * e2e_s)
-
-
-def _steady(plan: Plan, level: float, ttft_s: float, tpot_s: float) -> tuple[float, float]:
-    """(E2E in s, requests/s) at one load."""
-    isl, osl = lengths.means(plan.profile)
-    alone_s = ttft_s + (isl * PREFILL_SHARE + max(0.0, osl - 1)) * tpot_s
-    others_s = (isl * PREFILL_SHARE + osl * (DECODE_SHARE + (isl + osl / 2) * LOOK_BACK_SHARE)) * tpot_s
-    in_flight = level * alone_s / max(0.1, 1 - level * others_s) if plan.kind in OPEN else level
-    e2e_s = alone_s + max(0.0, in_flight - 1) * others_s
-    return e2e_s, level if plan.kind in OPEN else level / e2e_s
 
 
 def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
@@ -186,11 +139,3 @@ def _window_s(plan: Plan, e2e_s: float, rate: float) -> float:
     fewest = effort.FEWEST if limits.duration_s is None else 0
     cohort_s = max(fewest, limits.requests or 0) / rate
     return min(limits.cap_s, max(asked_s, cohort_s))
-
-
-def _pace(endpoint: Endpoint | None) -> tuple[float, float] | None:
-    """(TTFT, TPOT) of a lone request, where both are known and make sense."""
-    if endpoint is None or endpoint.ttft_s is None or endpoint.tpot_s is None:
-        return None
-    known = math.isfinite(endpoint.ttft_s) and math.isfinite(endpoint.tpot_s) and endpoint.ttft_s > 0 and endpoint.tpot_s >= 0
-    return (endpoint.ttft_s, endpoint.tpot_s) if known else None

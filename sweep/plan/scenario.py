@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sweep.errors import UsageError
 from sweep.model import Cell, Effort, Endpoint, Limits, Load, LoadKind, Plan, Profile, Slo, StartKind
-from sweep.plan import budget, effort, slo
+from sweep.plan import effort, patience, slo
 from sweep.plan import start as begin
 from sweep.plan.arrival import OPEN
 from sweep.plan.hashing import mixed
@@ -57,8 +57,8 @@ def make_plan(
         duration_s=profile.duration_s if duration_s is None else duration_s,
         requests=requests,
         cap_s=cap_s,
-        idle_timeout_s=budget.idle_timeout_s(profile, None) if idle_timeout_s is None else idle_timeout_s,
-        deadline_s=budget.deadline_s(profile, None),
+        idle_timeout_s=patience.idle_timeout_s(profile, None) if idle_timeout_s is None else idle_timeout_s,
+        deadline_s=patience.deadline_s(profile, None),
     )
     return Plan(
         profile=profile,
@@ -98,8 +98,8 @@ def make_cell(
 
     `spend_s` is its share of the budget, `rival_tok_per_s` what a smaller load is sure to deliver.
     """
-    silence_s = budget.idle_timeout_s(plan.profile, endpoint) if plan.idle_timeout_s is None else plan.idle_timeout_s
-    deadline_s = budget.deadline_s(plan.profile, endpoint)
+    silence_s = patience.idle_timeout_s(plan.profile, endpoint) if plan.idle_timeout_s is None else plan.idle_timeout_s
+    deadline_s = patience.deadline_s(plan.profile, endpoint)
     return Cell(
         index=index,
         profile=plan.profile,

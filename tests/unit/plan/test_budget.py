@@ -7,7 +7,8 @@ import pytest
 
 from sweep.errors import ProfileError
 from sweep.model import Calibration, Endpoint, Plan
-from sweep.plan.budget import deadline_s, expected, require_context, share_s
+from sweep.plan.budget import expected, require_context, share_s
+from sweep.plan.patience import deadline_s
 from sweep.plan.profile import load_profile
 from sweep.plan.scenario import REFINE, make_plan
 
