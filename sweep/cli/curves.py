@@ -33,9 +33,9 @@ def curve_file(text: str) -> Path:
 
 def new_curve_file(path: Path) -> Path:
     """The path of a curve file that does not exist yet, in a folder that does."""
-    from sweep.curve.artifact import FILE_NAME
+    from sweep.curve.artifact import FILE_NAME, SUFFIX
 
-    name = path.name.removesuffix(".curve.json")
+    name = path.name.removesuffix(SUFFIX)
     if path.is_dir() or name == path.name or not FILE_NAME.fullmatch(name):
         raise UsageError(f"--out {path}: not the name of a curve file", "for instance --out all.curve.json")
     if path.exists():

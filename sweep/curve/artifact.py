@@ -30,6 +30,7 @@ SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}  # a document of version n -> one of n + 1
 DIGITS = 9
 LINE_WIDTH = 120
+SUFFIX = ".curve.json"
 FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")  # no path, no markup
 
 # What an honest file never reaches; the first four are checked before anything is parsed.
@@ -56,7 +57,7 @@ def digest(curve: Curve) -> str:
 
 def save(curve: Curve, folder: Path) -> Path:
     """Writes NAME.curve.json into an existing folder, atomically. Raises OutputError."""
-    path = folder / f"{curve.name}.curve.json"
+    path = folder / f"{curve.name}{SUFFIX}"
     write_atomically(path, to_json(curve))
     return path
 

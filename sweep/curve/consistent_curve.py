@@ -50,13 +50,9 @@ def _cells(curve: Curve) -> Iterator[str]:
     if any(point.load.kind != curve.plan.kind for point in curve.points):
         yield f"a point is not of the plan's load, {curve.plan.kind}"
     unmeasured = set(curve.plan.grid or ()) - {point.load.level for point in curve.points}
-    if curve.complete and unmeasured and "+" not in curve.run_id and not _ended_early(curve):
+    explained = bool(curve.findings)  # one of them says why cells of the grid were not measured
+    if curve.complete and unmeasured and "+" not in curve.run_id and not explained:
         yield f"it is called complete, and load {min(unmeasured):g} of its grid is missing"
-
-
-def _ended_early(curve: Curve) -> bool:
-    """A finding of the curve says why cells of the grid were not measured."""
-    return bool(curve.findings)
 
 
 def _unknown_findings(curve: Curve) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sweep.curve.setup import DECLARABLE
 from sweep.errors import UsageError
+from sweep.wording import short
 
 NUMBERS = {
     "accelerator_count",
@@ -86,20 +87,19 @@ def _checked(section: str, key: str, value: Any) -> Any:
 def _number(path: str, value: Any) -> float | int:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= MAX_NUMBER:
-        raise UsageError(f"{path}: expected a number from 0 to {MAX_NUMBER:g}, got {_short(value)}", "write it without a unit")
+        raise UsageError(
+            f"{path}: expected a number from 0 to {MAX_NUMBER:g}, got {short(repr(value), 40)}", "write it without a unit"
+        )
     return value  # type: ignore[no-any-return]
 
 
 def _count(path: str, value: Any) -> int:
     count = _number(path, value)
     if count < 1 or count != int(count):
-        raise UsageError(f"{path}: expected a whole number from 1, got {_short(value)}", "leave it out where it is not known")
+        raise UsageError(
+            f"{path}: expected a whole number from 1, got {short(repr(value), 40)}", "leave it out where it is not known"
+        )
     return int(count)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def _accelerator_list(path: str, value: Any) -> list[dict[str, Any]]:

@@ -35,10 +35,9 @@ def unconfirmed(points: Sequence[Point]) -> list[Finding]:
 
 def _changes(first: Point, last: Point) -> Iterator[tuple[str, float | None, float | None]]:
     """What lies apart, and its values."""
-    missing = Estimate(value=None)
     series = {
-        "output throughput": [point.rates.get("output_tok_per_s", missing) for point in (first, last)],
-        "TPOT p50 in s": [point.metrics.get("tpot_s", {}).get("p50", missing) for point in (first, last)],
+        "output throughput": [point.rate("output_tok_per_s") for point in (first, last)],
+        "TPOT p50 in s": [point.statistic("tpot_s", "p50") for point in (first, last)],
     }
     for what, (before, after) in series.items():
         if apart(before, after):

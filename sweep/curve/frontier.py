@@ -121,8 +121,8 @@ def candidates(points: Iterable[Point], horizontal: Horizontal, statistic: str, 
     """Points that may decide (qualified, both values positive), repeats of a load joined; in order of their load."""
     groups: dict[tuple[str, float, str], list[tuple[str, Estimate, Estimate]]] = {}
     for point in points:
-        x, y = point.metrics.get(horizontal.metric, {}).get(statistic), point.rates.get(rate)
-        if not point.disqualified and x is not None and y is not None and _positive(x) and _positive(y):
+        x, y = point.statistic(horizontal.metric, statistic), point.rate(rate)
+        if not point.disqualified and _positive(x) and _positive(y):
             groups.setdefault((point.load.kind, point.load.level, point.start), []).append((point.id, x, y))
     found = []
     for _, members in sorted(groups.items()):

@@ -68,7 +68,7 @@ def judged(level: float, repeats: Sequence[Point], slo: Slo) -> Judged:
 
 
 def _output(repeats: Sequence[Point]) -> float | None:
-    rates = [rate.value for point in repeats if (rate := point.rates.get("output_tok_per_s")) and rate.value is not None]
+    rates = [rate for point in repeats if (rate := point.rate("output_tok_per_s").value) is not None]
     return sum(rates) / len(rates) if rates and len(rates) == len(repeats) else None
 
 

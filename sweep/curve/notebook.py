@@ -101,8 +101,8 @@ def _spread(estimates: Mapping[str, Estimate], intervals: bool) -> dict[str, flo
 
 
 def _shown(point: Point) -> list[float | None]:
-    output = point.rates.get("output_tok_per_s", Estimate(value=None)).value
-    seconds = [point.metrics.get(metric, {}).get(name, Estimate(value=None)).value for metric, name in SHOWN]
+    output = point.rate("output_tok_per_s").value
+    seconds = [point.statistic(metric, name).value for metric, name in SHOWN]
     return [output, *(None if value is None else value * 1e3 for value in seconds)]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.curve.artifact import SUFFIX
 from sweep.curve.files import write_atomically
 from sweep.errors import ArtifactError
 from sweep.records import INT, ORDER, Records, null_of
@@ -21,7 +22,7 @@ CHUNKS = ("chunk_ns", "chunk_tokens")
 
 def beside(curve_file: Path) -> Path:
     """Where the records of a curve file lie, if they do."""
-    return curve_file.with_name(curve_file.name.removesuffix(".curve.json") + ".records.parquet")
+    return curve_file.with_name(curve_file.name.removesuffix(SUFFIX) + ".records.parquet")
 
 
 def write_records(path: Path, records: Records, *, keep_chunks: bool = False) -> None:

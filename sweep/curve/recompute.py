@@ -14,6 +14,7 @@ from sweep.measure.point import measure
 from sweep.measure.window import with_phases
 from sweep.model import Cell, Curve, Point
 from sweep.records import Records
+from sweep.wording import short
 
 RELATIVE = 1e-7  # floats are stored with nine digits
 COMPARED = (
@@ -93,5 +94,4 @@ def _same(ours: Any, theirs: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 40 else f"{text[:37]}…"
+    return short(msgspec.json.encode(value).decode(), 40)

@@ -64,7 +64,7 @@ def rival_tok_per_s(plan: Plan, points: Sequence[Point], level: float) -> float 
     """
     if plan.grid is not None or plan.kind != "closed":
         return None
-    smaller = [_output(point).low for point in points if point.load.level < level and not point.disqualified]
+    smaller = [point.rate("output_tok_per_s").low for point in points if point.load.level < level and not point.disqualified]
     return max((low for low in smaller if low is not None), default=None)
 
 
@@ -145,7 +145,7 @@ def failing(point: Point) -> bool:
 
 def flat(measured: Sequence[Point]) -> bool:
     """Whether throughput has stopped rising: one level whose interval says so, or two in a row whose values do."""
-    rates = [_output(point) for point in measured]
+    rates = [point.rate("output_tok_per_s") for point in measured]
     if len(rates) < 2:
         return False
     verdicts = [rise(_best(rates[:place]), rates[place]) for place in range(1, len(rates))]
@@ -161,10 +161,6 @@ def rise(before: Estimate, after: Estimate) -> str:
     if before.low is not None and after.high is not None and after.high < before.low * MIN_GAIN:
         return "no"
     return "likely" if after.value > before.value * MIN_GAIN else "unlikely"
-
-
-def _output(point: Point) -> Estimate:
-    return point.rates.get("output_tok_per_s", Estimate(value=None))
 
 
 def _best(rates: Sequence[Estimate]) -> Estimate:

@@ -26,14 +26,14 @@ def repeats(points: Sequence[Point]) -> tuple[Repeated, ...]:
 
 
 def _repeated(own: Sequence[Point]) -> Repeated:
-    readings = {"output_tok_per_s": [point.rates.get("output_tok_per_s") for point in own]}
+    readings = {"output_tok_per_s": [point.rate("output_tok_per_s") for point in own]}
     for key in PERCENTILES:
         metric, percentile = key.split(".")
-        readings[key] = [point.metrics.get(metric, {}).get(percentile) for point in own]
+        readings[key] = [point.statistic(metric, percentile) for point in own]
     return Repeated(
         load=own[0].load,
         points=tuple(point.id for point in own),
-        estimates={key: over([one for one in found if one is not None]) for key, found in readings.items()},
+        estimates={key: over(found) for key, found in readings.items()},
     )
 
 

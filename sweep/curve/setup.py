@@ -104,8 +104,8 @@ def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
         "levels": sorted({point.load.level for point in points}) or None,
         "order": [point.id for point in sorted(points, key=lambda point: point.cell)] or None,
         "starts_used": starts or None,
-        "isl": _realised(pooled_lengths(point.isl for point in points)),
-        "osl": _realised(pooled_lengths(point.osl for point in points)),
+        "isl": _realised(point.isl for point in points),
+        "osl": _realised(point.osl for point in points),
         "prompt_lengths": PROMPT_LENGTHS[endpoint.calibration.source],
         "cached_share_max": max(cached, default=None),
         "token_sources": sorted({source for point in points for source, count in point.token_sources.items() if count}) or None,
@@ -162,8 +162,9 @@ def _counted(hardware: Mapping[str, Any]) -> dict[str, Any]:
     return {**hardware, "accelerator_count": sum(one["count"] for one in listed)}
 
 
-def _realised(stats: LengthStats) -> dict[str, Any] | None:
-    return {"n": stats.n, "mean": stats.mean, "min": stats.min, "p50": stats.p50, "max": stats.max} if stats.n else None
+def _realised(stats: Iterable[LengthStats]) -> dict[str, Any] | None:
+    pooled = pooled_lengths(stats)
+    return msgspec.to_builtins(pooled) if pooled.n else None
 
 
 def _facts(values: Mapping[str, Any], how: Literal["declared", "read", "measured"]) -> Facts:

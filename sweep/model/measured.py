@@ -44,6 +44,7 @@ class Estimate(Noun, frozen=True, kw_only=True):
     few: bool = False
 
 
+UNKNOWN = Estimate(value=None)
 Verdict3 = Literal["met", "missed", "undecided"]
 
 
@@ -124,6 +125,14 @@ class Point(Noun, frozen=True, kw_only=True):
     mid_flight: int | None = None  # equilibrium start: how many slots began so, before the endpoint queued
     # MLPerf LoadGen's early-stopping estimates; null below its floor
     loadgen: dict[str, dict[str, float | None]] = msgspec.field(default_factory=dict)
+
+    def rate(self, name: str) -> Estimate:
+        """Of `rates`; without a value where the point has none of that name."""
+        return self.rates.get(name, UNKNOWN)
+
+    def statistic(self, metric: str, name: str) -> Estimate:
+        """Of `metrics` (`ttft_s`, `p50`); without a value where the point has none of that name."""
+        return self.metrics.get(metric, {}).get(name, UNKNOWN)
 
 
 class Repeated(Noun, frozen=True, kw_only=True):

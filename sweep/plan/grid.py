@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from sweep.errors import UsageError
+from sweep.wording import short
 
 MOST_SLOTS = 65_535  # ports one client address has towards one endpoint
 SLOWEST_PER_S, FASTEST_PER_S = 1e-4, 1e6  # one arrival in three hours; more than any client sends
@@ -53,5 +54,4 @@ def _level(part: str, text: str, whole: bool) -> float:
 
 
 def _named(text: str, whole: bool) -> str:
-    shown = text if len(text) <= 40 else f"{text[:37]}…"
-    return f"{'grid' if whole else 'rate'} {shown!r}"
+    return f"{'grid' if whole else 'rate'} {short(text, 40)!r}"

@@ -16,8 +16,6 @@ from sweep.curve.nightly.index import Index
 from sweep.errors import ArtifactError, OutputError, UsageError
 from sweep.model import Curve, Night, SetAside
 
-SUFFIX = ".curve.json"
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -34,7 +32,7 @@ def find(paths: Iterable[Path]) -> Found:
     for path in paths:
         if path.is_dir():
             index = Index(path)
-            files = [file for file in sorted(path.rglob(f"*{SUFFIX}")) if not _hidden(file.relative_to(path))]
+            files = [file for file in sorted(path.rglob(f"*{artifact.SUFFIX}")) if not _hidden(file.relative_to(path))]
             for file in files:
                 _read(file, index, nights, aside)
             index.save()
@@ -65,7 +63,7 @@ def _read(path: Path, index: Index | None, nights: list[Night], aside: list[SetA
 
 def append(folder: Path, curve: Curve) -> Path:
     """Adds a curve to a history. The same curve again changes nothing. Raises OutputError rather than write over another."""
-    target = folder / f"{curve.name}{SUFFIX}"
+    target = folder / f"{curve.name}{artifact.SUFFIX}"
     data = artifact.to_json(curve)
     try:
         folder.mkdir(parents=True, exist_ok=True)
