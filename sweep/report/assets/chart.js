@@ -12,16 +12,25 @@ function shape(name, attributes, parent) {
   return made;
 }
 
+const formats = new Map();
+
+/** With commas, and from `least` to `most` decimals. A format is kept, since making one takes longer than writing a hundred numbers. */
+function formatted(value, least, most) {
+  const key = `${least} ${most}`;
+  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat("en-US", { minimumFractionDigits: least, maximumFractionDigits: most }));
+  return formats.get(key).format(value);
+}
+
 function significant(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
-  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
-  return Number(value.toPrecision(digits)).toLocaleString("en-US", { minimumFractionDigits: Math.min(places, 12), maximumFractionDigits: Math.min(places, 12) });
+  const places = Math.min(Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))), 12);
+  return formatted(Number(value.toPrecision(digits)), places, places);
 }
 
-/** A load as it was asked for: `16`, `0.5`. */
+/** A load or a tick as it was asked for: `16`, `0.5`. */
 function levelText(level) {
-  return Number(level.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  return formatted(Number(level.toPrecision(6)), 0, 6);
 }
 
 const LEADS = [[1, 1.5, 2, 3, 4, 5, 6, 8], [1, 2, 3, 5], [1, 2, 5], [1]];
@@ -88,12 +97,12 @@ function drawAxes(svg, x, y, logX, logY, width, height, options) {
   for (const value of ticks(x.low, x.high, logX, width / 90)) {
     const at = x.at(value);
     shape("line", { x1: at, x2: at, y1: MARGIN.top, y2: base, class: "grid" }, svg);
-    shape("text", { x: at, y: base + 16, "text-anchor": "middle", class: "axis" }, svg).textContent = Number(value.toPrecision(6)).toLocaleString("en-US");
+    shape("text", { x: at, y: base + 16, "text-anchor": "middle", class: "axis" }, svg).textContent = levelText(value);
   }
   for (const value of ticks(y.low, y.high, logY, height / 55)) {
     const at = y.at(value);
     shape("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at, class: "grid" }, svg);
-    shape("text", { x: MARGIN.left - 8, y: at + 4, "text-anchor": "end", class: "axis" }, svg).textContent = Number(value.toPrecision(6)).toLocaleString("en-US");
+    shape("text", { x: MARGIN.left - 8, y: at + 4, "text-anchor": "end", class: "axis" }, svg).textContent = levelText(value);
   }
   shape("text", { x: width - MARGIN.right, y: height - 8, "text-anchor": "end", class: "axis title" }, svg).textContent = (width < 560 ? options.xLabel.replace(/\s*\[.*\]$/, "") : options.xLabel) + " → better";
   shape("text", { x: 4, y: 12, class: "axis title" }, svg).textContent = "↑ " + options.yLabel;

@@ -71,7 +71,7 @@ function detailsOf({ curve, point }) {
     const said = ["p50", "p90", "p99"].map((name) => [name, (full.metrics[metric] || {})[name]]).filter(([, estimate]) => estimate && estimate.value !== null);
     if (said.length) lines.push(line(`${title} ${said.map(([name, estimate]) => `${name} ${spelled(estimate, scale)}`).join(", ")} ${unit}`));
   }
-  lines.push(line(`${full.cohort.toLocaleString("en-US")} requests, ${full.outcomes.ok || 0} ok`));
+  lines.push(line(`${formatted(full.cohort, 0, 0)} requests, ${full.outcomes.ok || 0} ok`));
   for (const said of point.findings) lines.push(line(said, "finding"));
   return lines;
 }

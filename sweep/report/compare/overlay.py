@@ -32,9 +32,9 @@ SIDES = (
     ("#8a6d00", "#d9b93b"),
     ("#4b5563", "#aab4c2"),
 )
-"""(on light, on dark); safe for the common colour-blindnesses. A seventh side begins again."""
+"""(on light, on dark); safe for the common colour-blindnesses. A seventh side begins again, with another mark."""
 
-MARKS = ("o", "s", "D", "^", "P", "v")
+MARKS = ("o", "s", "D", "^", "P")
 SHADED = 3  # bands and brackets of more sides than this would hide each other
 CROWDED = 60  # points, from which on marks are smaller
 NARROW = 10.0  # an axis that spans less has finer ticks

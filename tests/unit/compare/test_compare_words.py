@@ -224,8 +224,10 @@ def test_the_overlay_names_every_line_and_is_the_same_every_time() -> None:
     assert drawn.axes[0].get_xscale() == drawn.axes[0].get_yscale() == "log"
 
 
-def test_sides_differ_in_mark_as_well_as_colour() -> None:
-    assert len(set(overlay.MARKS)) == len(overlay.MARKS) == len(overlay.SIDES)
+def test_sides_differ_in_mark_as_well_as_colour_and_no_two_look_alike() -> None:
+    looks = [(overlay.MARKS[place % len(overlay.MARKS)], overlay.SIDES[place % len(overlay.SIDES)]) for place in range(26)]
+    assert len(set(looks)) == 26
+    assert len(set(overlay.MARKS)) == len(overlay.MARKS)
     assert len({colour for pair in overlay.SIDES for colour in pair}) == 2 * len(overlay.SIDES)
 
 
