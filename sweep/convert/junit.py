@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from sweep import findings
-from sweep.curve.nightly.words import suspect_text, when
+from sweep.curve.nightly.alarm import ERRORS
+from sweep.curve.nightly.words import latest_night, suspect_text, when
 from sweep.model import History, Suspect
-from sweep.wording import counted
 
 INVALID_IN_XML = {code: None for code in range(32) if code not in (9, 10, 13)}
 
@@ -18,7 +18,8 @@ def junit(histories: Sequence[History], *, strict: bool = False) -> str:
     root = ElementTree.Element("testsuites", name="sweep regress")
     for history in histories:
         suite = ElementTree.SubElement(root, "testsuite", name=_clean(history.title))
-        cases = [_case(suite, history, metric, strict) for metric in _metrics(history)]
+        metrics = [*(line.metric for line in history.timelines), ERRORS]
+        cases = [_case(suite, history, metric, strict) for metric in metrics]
         suite.set("tests", str(len(cases)))
         suite.set("failures", str(len(suite.findall("./testcase/failure"))))
         suite.set("skipped", str(len(suite.findall("./testcase/skipped"))))
@@ -27,10 +28,6 @@ def junit(histories: Sequence[History], *, strict: bool = False) -> str:
             suite.set("timestamp", history.nights[-1].at[:19])
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _metrics(history: History) -> list[str]:
-    return [*(line.metric for line in history.timelines), "errors"]
 
 
 def _case(suite: ElementTree.Element, history: History, metric: str, strict: bool) -> ElementTree.Element:
@@ -44,11 +41,7 @@ def _case(suite: ElementTree.Element, history: History, metric: str, strict: boo
         failure = ElementTree.SubElement(case, "failure", message=said, type=history.verdict)
         failure.text = _since(history, worse)
     elif history.verdict in ("learning", "unjudged"):
-        why = (
-            history.unfair
-            or "; ".join(findings.says(one) for one in latest.findings)
-            or f"{counted(latest.baseline, 'night')} so far"
-        )
+        why = history.unfair or "; ".join(map(findings.says, latest.findings)) or latest_night(history)
         ElementTree.SubElement(case, "skipped", message=_clean(f"{history.verdict}: {why}"))
     elif worse:
         ElementTree.SubElement(case, "system-out").text = f"suspected: {said}"
