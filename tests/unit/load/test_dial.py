@@ -26,7 +26,8 @@ def dialled(target: Target, through_aiohttp: bool) -> StampingSocket:
             await asyncio.sleep(0.001)
         connection.close()
         await dialer.close()
-        await asyncio.sleep(0)
+        while sock.fileno() != -1:  # TLS says goodbye first
+            await asyncio.sleep(0.001)
         assert wire.opened == 1
         return sock
 
