@@ -43,8 +43,8 @@ class ClosedLoop:
             self._flight.start(self._slot(max(0.0, float(wait_s[slot]))))
 
     def awaits(self, end_ns: int) -> bool:
-        """A request that a slot began before `end_ns` is still open, or still waits for its connection."""
-        return any((call.sent_ns or call.planned_ns) < end_ns for call in self._flight.open.values())
+        """A request sent before `end_ns` is still open."""
+        return any((call.sent_ns or end_ns) < end_ns for call in self._flight.open.values())
 
     async def stop(self) -> None:
         """Cuts what is in flight."""

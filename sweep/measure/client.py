@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.measure.quantile import proportion_limits
-from sweep.measure.slots import NEVER, refills
-from sweep.model import Finding, Health, Outcome, Point
+from sweep.model import Finding, Health, Point
 from sweep.records import Records
 
 MERGED_READS = 0.01
@@ -65,22 +64,19 @@ def _bound(point: Point, records: Records, health: Health, open_loop: bool) -> I
 
 
 def refill_delays_s(point: Point, records: Records) -> NDArray[np.float64]:
-    """How long slots stood empty inside the window, after an answer each; after a failure a slot waits on purpose.
+    """How long requests sent inside the window waited for the client: their slot was free, their connection ready.
 
-    Less what a connection took to come about, which is the endpoint's and the network's time.
     A late refill delays no answer, it thins the load out: so the time lost counts, and the share of late refills with the
     confidence their number allows. The p99 of a few is only the worst of them.
     """
     window = point.window
-    known = records.where(records.present("sent_ns"))
-    if window is None or len(known) == 0:
+    known = records.where(records.present("sent_ns") & records.present("planned_ns"))
+    if window is None:
         return np.empty(0)
-    end_ns = np.where(known.present("end_ns"), known["end_ns"], NEVER)
-    ended, refilled = refills(known["sent_ns"], end_ns, known["worker"])
-    sent_ns = known["sent_ns"][refilled]
-    judged = (known["outcome"][ended] == Outcome.OK.value) & (sent_ns >= window.begin_ns) & (sent_ns < window.end_ns)
-    dialled_ns = np.where(known.present("connected_ns"), known["connected_ns"] - known["planned_ns"], 0)[refilled]
-    delays_s: NDArray[np.float64] = (sent_ns - end_ns[ended] - np.maximum(dialled_ns, 0))[judged] / 1e9
+    sent_ns, free_ns = known["sent_ns"], known["planned_ns"]
+    ready_ns = np.where(known.present("connected_ns"), np.maximum(known["connected_ns"], free_ns), free_ns)
+    inside = (sent_ns >= window.begin_ns) & (sent_ns < window.end_ns)
+    delays_s: NDArray[np.float64] = (sent_ns - ready_ns)[inside] / 1e9
     return delays_s
 
 

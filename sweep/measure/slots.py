@@ -36,15 +36,6 @@ def chains(sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64], worker: NDArra
     return Chains(first, next_of[first])
 
 
-def refills(
-    sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64], worker: NDArray[np.int32]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows that ended, and of each the row that refilled its slot."""
-    parts = [_of_worker(np.flatnonzero(worker == one), sent_ns, end_ns) for one in np.unique(worker)]
-    none = np.empty(0, np.intp)
-    return np.concatenate([none, *(part[1] for part in parts)]), np.concatenate([none, *(part[2] for part in parts)])
-
-
 def _of_worker(
     rows: NDArray[np.intp], sent_ns: NDArray[np.int64], end_ns: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

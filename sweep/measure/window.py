@@ -54,11 +54,14 @@ def place(cell: Cell, records: Records, now_ns: int) -> Window | None:
 def with_phases(records: Records, window: Window | None) -> Records:
     """Every request's phase: warmup before the window, measured when due inside it, filler after; warmup without a window.
 
-    A request that was never sent is placed by its plan.
+    A request that was never sent is placed by its plan; in a closed loop one that only the end kept from being sent, by its end.
     """
     phase = np.full(len(records), Phase.WARMUP.value, dtype=object)
     if window is not None:
         due_ns = np.where(records.present(window.due), records[window.due], records["planned_ns"])
+        if window.due == "sent_ns":
+            kept = records["outcome"] == Outcome.UNSENT.value
+            due_ns = np.where(kept & records.present("end_ns"), records["end_ns"], due_ns)
         phase[due_ns >= window.begin_ns] = Phase.MEASURED.value
         phase[due_ns >= window.end_ns] = Phase.FILLER.value
     return records.replace(phase=phase)

@@ -16,6 +16,7 @@ from sweep.plan import budget
 from sweep.run import dataset, spending
 from sweep.run.begin import begin, require_output
 from sweep.run.curve import sweeping
+from sweep.run.lost import require_same_model
 from sweep.run.publish import judge
 from sweep.run.settings import Prepared, Settings, manner, prepare
 from sweep.run.source import Source, opened
@@ -120,6 +121,7 @@ def _resumed(begun: Journal, watch: Watch, headers: tuple[str, ...]) -> list[Cur
     )
     with opened(settings) as source:
         now = source.probe(*manner(begun.header.plan.profile))
+        require_same_model(endpoint, now)
         source.fit(begun.header.plan, now)
         changed = preflight.changes(endpoint, now)
         (curve,) = in_turns([sweeping(begun, source, watch, recovery_s=settings.recovery_s, resumed=True, findings=changed)])

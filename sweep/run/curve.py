@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from sweep.model import Curve, Finding
 from sweep.plan import budget, scenario
 from sweep.run.canary import accompanied
 from sweep.run.cell import measure
+from sweep.run.lost import gone, returned
 from sweep.run.publish import publish
 from sweep.run.source import Source
 from sweep.run.spending import least_tokens, tokens
@@ -90,14 +90,14 @@ def _cells(
 ) -> Iterator[Journal]:
     """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
     from sweep.curve.journal import next_request
-    from sweep.curve.refine import failing, levels_ahead, next_level, rival_tok_per_s, spent_s
+    from sweep.curve.refine import levels_ahead, next_level, rival_tok_per_s, spent_s
 
     header = journal.header
     measured = journal.records()
     first_request = next_request(measured, after_a_loss=resumed)
     allowance = header.settings.max_tokens
     tokens_left = None if allowance is None else allowance - tokens(measured)
-    losses = 0
+    again = 0
     while (step := next_level(header.plan, journal.points)) is not None:
         if tokens_left is not None and tokens_left <= least_tokens(header.plan, step.level):
             found.append(Finding(code="token-cap", data={"tokens": allowance, "spent": tokens(journal.records())}))
@@ -122,29 +122,20 @@ def _cells(
         point, records, interrupted = measure(cell, header, source, watch, tokens_left)
         first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
         tokens_left = None if tokens_left is None else tokens_left - tokens(records)
-        lost = failing(point) and losses < LOSSES and not source.reachable()
+        lost = again < LOSSES and gone(point, records, source, header)
         if not lost:
             journal = journal.append(cell, point, records)
         if interrupted:
             raise KeyboardInterrupt
-        if lost:
-            losses += 1
-            if not _returned(source, recovery_s):
-                raise EndpointError(
-                    f"the endpoint stopped answering at {cell.load.label}",
-                    f"when it is back: sweep resume {journal.folder.parent}",
-                )
-            continue  # the same step once more: the journal does not hold it
-        yield journal
-    if losses:
-        found.append(Finding(code="endpoint-lost", data={"count": losses}))
-
-
-def _returned(source: Source, patience_s: float) -> bool:
-    """Whether the endpoint answers again in time."""
-    until = time.monotonic() + patience_s
-    while time.monotonic() < until:
-        if source.reachable():
-            return True
-        time.sleep(0.5)
-    return False
+        if not lost:
+            yield journal
+            continue
+        changed = returned(source, header, recovery_s)  # then the same step once more: the journal does not hold it
+        if changed is None:
+            raise EndpointError(
+                f"the endpoint stopped answering at {cell.load.label}",
+                f"when it is back: sweep resume {journal.folder.parent}",
+            )
+        again += 1
+        kept = [one for one in found if one.code != "endpoint-lost" and one not in changed]
+        found[:] = [*kept, *changed, Finding(code="endpoint-lost", data={"count": again})]

@@ -98,7 +98,7 @@ def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Sourc
         yield _Live(target, fleet, simulated, settings.canary)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Live:
     """A served endpoint under a fleet of workers."""
 
@@ -112,6 +112,7 @@ class _Live:
         from sweep.load import preflight
 
         endpoint, passage = preflight.explore(self.target, dialect, text, images, osl)
+        self.target = msgspec.structs.replace(self.target, model=endpoint.model)  # from now on that one is meant
         if passage is not None:
             self.passages[dialect, text] = passage
         return msgspec.structs.replace(endpoint, simulated=self.simulated)

@@ -145,9 +145,10 @@ def running(
     *,
     models: tuple[dict[str, Any], ...] = ({"id": MODEL},),
     tls: Path | None = None,
+    kind: type[Site] = Site,
 ) -> Iterator[Site]:
     """A site until the block ends. `tls` is a file with a certificate and its key."""
-    site = Site(behaviour, models)
+    site = kind(behaviour, models)
     if tls is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(tls)

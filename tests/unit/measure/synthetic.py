@@ -68,12 +68,12 @@ def closed_rows(
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Rows of a closed loop and the slot of each; every request sent before `until_ns` ends."""
     rng = np.random.default_rng(seed)
-    free = [(slot * stagger_ns, slot) for slot in range(slots)]
-    heapq.heapify(free)
+    due = [(slot * stagger_ns, slot * stagger_ns, slot) for slot in range(slots)]  # when it sends, since when it is free
+    heapq.heapify(due)
     rows: list[dict[str, Any]] = []
     owner: list[int] = []
-    while free:
-        at_ns, slot = heapq.heappop(free)
+    while due:
+        at_ns, free_ns, slot = heapq.heappop(due)
         if at_ns >= until_ns:
             continue
         number, worker = len(rows), slot % workers
@@ -82,9 +82,9 @@ def closed_rows(
         else:
             ttft_ns = int(rng.integers(S // 20, S // 5))
             row = answer(number, at_ns, worker=worker, **({"ttft_ns": ttft_ns, "osl": int(rng.integers(4, 40))} | shape))
-        rows.append(row)
+        rows.append(row | {"planned_ns": free_ns})
         owner.append(slot)
-        heapq.heappush(free, (row["end_ns"] + int(rng.integers(1, refill_ns)), slot))
+        heapq.heappush(due, (row["end_ns"] + int(rng.integers(1, refill_ns)), row["end_ns"], slot))
     return rows, owner
 
 

@@ -108,10 +108,11 @@ def test_mser_moves_the_begin_past_a_transient_and_a_demanded_length_forbids_it(
 
 def test_phases_follow_the_due_time():
     rows = [answer(i, i * S) for i in range(10)]
-    rows.append({"request": 10, "planned_ns": 4 * S, "outcome": "unsent"})
+    rows.append({"request": 10, "planned_ns": 4 * S, "end_ns": 5 * S, "outcome": "connect"})
+    rows.append({"request": 11, "planned_ns": 4 * S, "end_ns": 7 * S, "outcome": "unsent"})  # its connection was slow to come
     found = records.from_rows(rows)
     window = place(cell(level=1, duration_s=1.0), found, 6 * S)
     assert window is not None
     phases = with_phases(found, window)["phase"].tolist()
-    assert phases == ["warmup"] * 2 + ["measured"] * 4 + ["filler"] * 4 + ["measured"]
+    assert phases == ["warmup"] * 2 + ["measured"] * 4 + ["filler"] * 4 + ["measured", "filler"]
     assert set(with_phases(found, None)["phase"]) == {"warmup"}
