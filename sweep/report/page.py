@@ -20,8 +20,8 @@ from sweep.curve.compare import sides
 from sweep.curve.compare.nouns import Comparison, Served, Target
 from sweep.model import Curve, Slo
 from sweep.report import facts, figure, quantity, style, words, work
-from sweep.report.compare import advice, glance, names, outlays, overlay, plot, questions, tables
-from sweep.report.compare import words as evidence
+from sweep.report.compare import advice, evidence, glance, names, outlays, overlay, plot, questions, tables
+from sweep.report.compare import words as answers
 from sweep.report.foreign import harmless
 from sweep.report.table import columns, rows
 
@@ -191,6 +191,7 @@ def _told(label: str, curve: Curve) -> dict[str, Any]:
 
 def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
     """What the page says of all together; costs and energies beside the targets as numbers too, since prices may change."""
+    spent = {each.target.name: [_spent(each.target, served, compared) for served in each.served] for each in compared.answers}
     found = [
         tables.sides(compared),
         tables.verdicts(compared),
@@ -199,22 +200,18 @@ def _compared(compared: Comparison, curves: Sequence[Curve]) -> dict[str, Any]:
         outlays.costs(compared),
     ]
     return {
-        "answer": evidence.answer(compared),
+        "answer": answers.answer(compared),
         "glance": glance.rows(compared),
         "glance_head": glance.head(compared),
-        "decides": evidence.decisive(compared),
+        "decides": answers.decisive(compared),
         "unfair": advice.unfair(compared),
         "caveats": advice.caveats(compared),
         "gains": [evidence.gain(compared, each) for each in compared.gains],
         "surer": advice.surer(compared),
-        "spent": [_spent(each.target, served, compared) for each in compared.answers for served in each.served],
+        "spent": list(spent.values()),
         "targets": [
-            (
-                table,
-                [_spent(each.target, served, compared) for each in answers for served in each.served],
-                "good " if good else "",
-            )
-            for table, (good, answers) in zip(tables.targets(compared, priced=False), tables.by_kind(compared), strict=True)
+            (table, [one for each in under for one in spent[each.target.name]], "good " if good else "")
+            for table, (good, under) in zip(tables.targets(compared, priced=False), tables.by_kind(compared), strict=True)
         ],
         "tables": [table for table in found if table is not None and table.rows],
         "questions": [table for table in questions.questions(curves, compared) if table.rows],

@@ -58,7 +58,7 @@ def _row(compared: Comparison, each: Answer) -> Row:
 def _brought(compared: Comparison, each: Answer, first: tuple[str, ...]) -> list[Brought]:
     made = []
     for side, served in zip(compared.sides, each.served, strict=True):
-        per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
+        per = names.scale(side, compared)
         value = served.tok_per_s.value
         text = quantity.significant(value * per) if value is not None else served.standing
         span = names.estimate_span(served.tok_per_s, per)

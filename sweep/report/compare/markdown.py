@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sweep.curve.compare.nouns import Comparison
 from sweep.model import Curve
-from sweep.report.compare import advice, tables, words
+from sweep.report.compare import advice, evidence, tables, words
 from sweep.report.compare.grid import Table
 from sweep.report.foreign import harmless, visible
 
@@ -20,12 +20,17 @@ def render(compared: Comparison, curves: Sequence[Curve]) -> str:
     parts = ["# Comparison", f"**{escaped(words.answer(compared))}**"]
     if compared.unfair:
         parts += ["## Unfair", bullets(advice.unfair(compared))]
-    parts += ["## Evidence", bullets(words.evidence(compared)), "## What would make it surer", bullets(advice.surer(compared))]
+    parts += [
+        "## Evidence",
+        bullets(evidence.evidence(compared)),
+        "## What would make it surer",
+        bullets(advice.surer(compared)),
+    ]
     caveats = advice.caveats(compared)
     if caveats:
         parts += ["## To bear in mind", bullets(caveats)]
     for table in tables.all_of(compared, curves):
-        parts += [f"## {escaped(table.title.capitalize())}", drawn(table)]
+        parts += [f"## {escaped(words.capital(table.title))}", drawn(table)]
         parts += [escaped(table.note)] if table.note else []
     return "\n\n".join(part for part in parts if part) + "\n"
 

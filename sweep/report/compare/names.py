@@ -48,6 +48,11 @@ def rate_unit(compared: Comparison) -> str:
     return f"{axis.unit(compared.y_label)}{per}"
 
 
+def scale(each: Side, compared: Comparison) -> float:
+    """What the throughput of a whole system is multiplied by to be in `rate_unit`."""
+    return 1 / (each.accelerators or 1) if compared.basis == "accelerator" else 1.0
+
+
 def counted(compared: Comparison, *, good: bool) -> str:
     """What is counted at a target: `good` work under an SLO, else that of the axis, `output` or `total`."""
     return "good" if good else axis.bare(compared.y_label).partition(" ")[0]

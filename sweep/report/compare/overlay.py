@@ -104,7 +104,7 @@ def _draw(ax: Axes, compared: Comparison, axis: Mapping[str, Any], called: Seque
     ax.tick_params(length=0)
     drawn: list[dict[str, Any]] = []
     for place, side in enumerate(compared.sides):
-        per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
+        per = names.scale(side, compared)
         curve = axis["curves"][side.label]
         drawn.append({key: [(x, y * per) for x, y in curve[key]] for key in ("vertices", "line", "low", "high")})
         drawn[place]["points"] = [(point["x"], point["y"] * per) for point in curve["points"]]

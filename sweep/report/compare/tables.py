@@ -8,7 +8,7 @@ from sweep.curve.compare.nouns import Answer, Comparison
 from sweep.model import Curve
 from sweep.report import quantity
 from sweep.report.axis import bare
-from sweep.report.compare import names, outlays, questions, words
+from sweep.report.compare import evidence, names, outlays, questions
 from sweep.report.compare.grid import Table
 from sweep.report.compare.names import MISSING
 from sweep.wording import short
@@ -57,9 +57,8 @@ def by_kind(compared: Comparison) -> list[tuple[bool, list[Answer]]]:
 
 def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) -> list[tuple[str, ...]]:
     made = []
-    for place, served in enumerate(each.served):
-        side = next(side for side in compared.sides if side.label == served.label)
-        per = 1 / (side.accelerators or 1) if compared.basis == "accelerator" else 1.0
+    for place, (side, served) in enumerate(zip(compared.sides, each.served, strict=True)):
+        per = names.scale(side, compared)
         value = served.tok_per_s.value
         cost = served.cost_per_million
         money = (names.money(cost.value if cost else None, compared, served.label), names.estimate_span(cost))
@@ -71,7 +70,7 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) 
                 names.estimate_span(served.tok_per_s, per),
                 names.span(served.attained, served.ceiling, per),
                 *(money[: 1 if brief else 2] if priced else ()),
-                words.standing_in_brief(served) if brief else words.standing(served),
+                evidence.standing_in_brief(served) if brief else evidence.standing(served),
             )
         )
     return made
@@ -93,7 +92,7 @@ def verdicts(compared: Comparison, *, brief: bool = False) -> Table:
                 names.ratio_span(verdict.ratio.low, verdict.ratio.high),
                 names.ratio_span(verdict.ratio.least, verdict.ratio.most),
                 *p_values,
-                words.call(verdict),
+                evidence.call(verdict),
             )
         )
         said = title

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sweep.curve.compare.nouns import Comparison
 from sweep.model import Curve
-from sweep.report.compare import advice, grid, outlays, questions, tables, words
+from sweep.report.compare import advice, evidence, grid, outlays, questions, tables, words
 from sweep.report.foreign import harmless
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def pieces(compared: Comparison, curves: Sequence[Curve]) -> Iterator[Renderable
         if table is not None and table.rows:
             yield from _drawn(table)
     for title, lines in (
-        ("Over the whole curve", [words.gain(compared, each) for each in compared.gains]),
+        ("Over the whole curve", [evidence.gain(compared, each) for each in compared.gains]),
         ("What would make it surer", advice.surer(compared)),
         ("To bear in mind", advice.caveats(compared)),
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sweep.curve.compare.nouns import Answer, Comparison, Gain, Measure, Ratio, Served, Verdict
+from sweep.curve.compare.nouns import Answer, Comparison, Measure, Ratio, Verdict
 from sweep.report import quantity, work
 from sweep.report.compare import amounts, names
 
@@ -25,7 +25,7 @@ def answer(compared: Comparison) -> str:
     lead = "It depends on the target: " if len(winners) > 1 else ""
     lead = f"Forced, though unfair: {lead.lower()}" if compared.unfair else lead
     said = "; ".join(_group(compared, of, group, at, alone=len(groups) == 1) for group, at in groups)
-    return " ".join([f"{lead}{said if lead else _capital(said)}.", *_over_demand(compared)])
+    return " ".join([f"{lead}{said if lead else capital(said)}.", *_over_demand(compared)])
 
 
 def _over_demand(compared: Comparison) -> Iterator[str]:
@@ -43,7 +43,7 @@ def _over_demand(compared: Comparison) -> Iterator[str]:
     yield from (f"For {names.targets(labels)} {told}." for told, labels in unserved.items() if told)
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
@@ -125,10 +125,11 @@ def _reached(compared: Comparison, of: Measure, label: str, at: Sequence[Answer]
 
 def _open(compared: Comparison, of: Measure, at: Sequence[Answer]) -> str:
     """Why it is not decided: nothing to trust, too few requests, or between what the ratio lies."""
-    silent = [side.label for side in compared.sides if not side.runs]
-    if silent:
+    trusted = [side.label for side in compared.sides if side.runs]
+    if len(trusted) < 2:
+        silent = [side.label for side in compared.sides if not side.runs]
         return f": no point of {names.targets(silent)} can be trusted"
-    scarce = [side.label for side in compared.sides if any(_standing(each, side.label) == "undecided" for each in at)]
+    scarce = [label for label in trusted if any(_standing(each, label) == "undecided" for each in at)]
     if scarce and all(any(served.standing == "undecided" for served in each.served) for each in at):
         what = "it" if len(at) == 1 else "them"
         return f": too few requests to say whether {names.targets(scarce)} {'meets' if len(scarce) == 1 else 'meet'} {what}"
@@ -194,74 +195,3 @@ def _other(verdict: Verdict, label: str) -> str:
 
 def winner(verdict: Verdict) -> str | None:
     return {"better": verdict.a, "worse": verdict.b}.get(verdict.call)
-
-
-def call(verdict: Verdict) -> str:
-    return names.CALLS[verdict.call].format(a=verdict.a, b=verdict.b)
-
-
-def evidence(compared: Comparison) -> list[str]:
-    """Every target with its numbers and verdicts, then the curves as a whole."""
-    return [*(_at(compared, each) for each in compared.answers), *(gain(compared, each) for each in compared.gains)]
-
-
-def _at(compared: Comparison, each: Answer) -> str:
-    counts = {side.label: side.accelerators or 1 for side in compared.sides}
-    per = {label: 1 / count if compared.basis == "accelerator" else 1.0 for label, count in counts.items()}
-    unit = f"{names.counted(compared, good=each.target.slo is not None)} {names.rate_unit(compared)}"
-    said = "; ".join(f"{served.label} {delivered(served, per[served.label], unit)}" for served in each.served)
-    verdicts = [
-        verdict for verdict in compared.verdicts if verdict.target == each.target.name and verdict.ratio.value is not None
-    ]
-    if len(compared.sides) > 2:
-        own = [verdict for verdict in verdicts if verdict.of == decisive(compared)]
-        told = [", ".join(f"{_pair(verdict)} {names.times(verdict.ratio.value)} ({call(verdict)})" for verdict in own)]
-    else:
-        told = [_capital(f"{_pair(verdict)} {names.ratio(verdict.ratio)}: {call(verdict)}") for verdict in verdicts]
-    return ". ".join([f"At {names.target(each.target, compared)}: {said}", *filter(None, told)]) + "."
-
-
-def _pair(verdict: Verdict) -> str:
-    return f"{'' if verdict.of == 'throughput' else f'{verdict.of} of '}{verdict.a}/{verdict.b}"
-
-
-def delivered(served: Served, per: float, unit: str) -> str:
-    """`595 good tok/s/accelerator (357 to 909), interpolated between loads 64 and 128`."""
-    if served.tok_per_s.value is None:
-        return "cannot be decided: too few requests" if served.standing == "undecided" else "does not reach it"
-    between = f", {standing(served)}"
-    value = quantity.significant(served.tok_per_s.value * per)
-    span = names.estimate_span(served.tok_per_s, per)
-    return f"{value} {unit}{'' if span == names.MISSING else f' ({span})'}{between}"
-
-
-def standing(served: Served) -> str:
-    levels = [f"{level:g}" for level in served.loads]
-    if served.standing == "interpolated" and len(levels) > 1:
-        return f"interpolated between loads {levels[0]} and {levels[-1]}"
-    if served.standing == "interpolated" and levels:
-        return f"as measured at load {levels[0]}"
-    return f"measured at load {levels[0]}" if served.standing == "measured" and levels else served.standing
-
-
-def standing_in_brief(served: Served) -> str:
-    """`16` as measured there, `16…32` interpolated between them."""
-    if served.standing in ("measured", "interpolated") and served.loads:
-        ends = served.loads if served.standing == "interpolated" else served.loads[:1]
-        return "…".join(dict.fromkeys(f"{level:g}" for level in (ends[0], ends[-1])))
-    return served.standing
-
-
-def gain(compared: Comparison, each: Gain) -> str:
-    """The two curves over the x they share."""
-    if each.window is None or each.share_won is None or each.share_lost is None:
-        return f"{each.a} and {each.b} share no stretch of this axis: no mean ratio."
-    low, high = (quantity.significant(x) for x in each.window)
-    edge = names.percent(compared.delta)
-    sure = [quantity.significant(x) for x in each.sure_crossings]
-    level = f"; level at {names.targets(sure)}" if sure else "; where they cross is not certain" if each.crossings else ""
-    return (
-        f"Over what {each.a} and {each.b} both cover, {low} to {high} {names.x_unit(compared)}, {each.a}/{each.b} is "
-        f"{names.ratio(each.ratio)} on average; {each.a} is more than {edge} ahead on {quantity.percent(each.share_won)} "
-        f"of it and behind on {quantity.percent(each.share_lost)}{level}."
-    )

@@ -8,7 +8,7 @@ from comparable import repeated, side
 
 from sweep.curve.compare.together import compare
 from sweep.curve.cost import Price
-from sweep.report.compare import advice, words
+from sweep.report.compare import advice, evidence, words
 
 
 def test_where_no_point_can_be_trusted_more_requests_are_no_advice() -> None:
@@ -18,6 +18,7 @@ def test_where_no_point_can_be_trusted_more_requests_are_no_advice() -> None:
     )
     compared = compare([side("a"), gone], slos=browser_pages.SLO)
     assert words.answer(compared).endswith(": no point of B can be trusted.")
+    assert "B cannot be decided: no point can be trusted." in evidence.evidence(compared)[0]
     assert advice.surer(compared)[0].startswith("Measure B again: no point can be trusted")
     assert not any("Ask B" in line or "Ask A and B" in line for line in advice.surer(compared))
 

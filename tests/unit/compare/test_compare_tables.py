@@ -11,7 +11,7 @@ from rich.console import Console
 
 from sweep.curve.compare.together import compare
 from sweep.curve.cost import Price
-from sweep.report.compare import glance, outlays, tables, text, words
+from sweep.report.compare import evidence, glance, outlays, tables, text
 
 
 def test_goodput_is_not_in_a_column_with_throughput() -> None:
@@ -23,8 +23,8 @@ def test_goodput_is_not_in_a_column_with_throughput() -> None:
     assert ("cost / M good tok" in under.head, "cost / M tok" in places.head) == (True, True)
     assert glance.head(compared) == "tok/s per accelerator, good ones under an SLO, total elsewhere"
     assert glance.head(compare(curves, slos=browser_pages.SLO)) == "good tok/s per accelerator"
-    assert " good tok/s/accelerator (" in words.evidence(compared)[0]
-    assert " total tok/s/accelerator (" in words.evidence(compared)[1]
+    assert " good tok/s/accelerator (" in evidence.evidence(compared)[0]
+    assert " total tok/s/accelerator (" in evidence.evidence(compared)[1]
 
 
 def test_each_cost_is_in_its_own_currency_where_they_differ() -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from sweep.curve.compare.together import compare
 from sweep.model import Curve
 from sweep.plan.slo import parse
-from sweep.report.compare import advice, amounts, markdown, out, overlay, tables, text, words
+from sweep.report.compare import advice, amounts, evidence, markdown, out, overlay, tables, text, words
 
 AT = (15.0, 30.0)
 
@@ -65,7 +65,7 @@ def test_where_curves_cross_is_said_only_if_it_is_sure() -> None:
     (measured,) = compare([side("a"), side("b")]).gains
     crossed = msgspec.structs.replace(measured, crossings=(20.0, 30.0))
     sure = msgspec.structs.replace(crossed, sure_crossings=(20.0,))
-    told = {each: words.gain(compare([side("a"), side("b")]), each).rpartition(";")[2] for each in (crossed, sure)}
+    told = {each: evidence.gain(compare([side("a"), side("b")]), each).rpartition(";")[2] for each in (crossed, sure)}
     assert told[crossed] == " where they cross is not certain."
     assert told[sure] == " level at 20.0."
     compared = msgspec.structs.replace(compare([side("a"), side("b")]), gains=(measured, crossed, sure))
