@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ import pytest
 from sweep.errors import UsageError
 from sweep.load.client import target_from
 from sweep.load.fleet import Fleet
+from sweep.load.process import Worker
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
 from sweep.plan.start import first_asked
 from sweep.prompt.ids import passage_of
@@ -113,7 +115,7 @@ def test_rows_say_what_happened(server, fleet, known) -> None:
     assert np.all(ok["osl"] == 6)
     assert np.all(ok["chunks"] == np.diff(ok.chunk_start))
     for row in range(len(ok)):
-        times = ok.chunk_ns[ok.chunks_of(row)]
+        times = ok.chunk_ns[slice(*ok.chunk_start[row : row + 2])]
         assert (times[0], times[-1]) == (ok["first_ns"][row], ok["last_ns"][row])
         assert ok["max_gap_ns"][row] == np.diff(times).max()
         assert ok["planned_ns"][row] <= ok["sent_ns"][row] <= times[0]
@@ -144,10 +146,10 @@ def test_abort_and_leaving_are_quick(serve, server) -> None:
         next(iter(running))
         began = time.monotonic()
         running.close()
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10  # the server would be silent for 30
         fleet.measure(cell(), endpoint(url), "run")
         began = time.monotonic()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 def test_cells_follow_one_another_on_the_same_workers(server, fleet, known) -> None:
@@ -202,19 +204,29 @@ def test_an_open_loop_sends_when_planned(fleet, known, workers: int) -> None:
     assert not done.present("connected_ns")[before.sum() // 2 :].any(), "an arrival waited for its connection"
 
 
+def die_before_it_reports(worker: Worker) -> None:
+    """Unless it reports first, kills it when it has begun requests that no report knows."""
+    while not worker.connection.poll(0.005):
+        worker.process.send_signal(signal.SIGSTOP)  # what it has begun stays unreported
+        if len(worker.roll.after(worker.ended + len(worker.open))) > 2 and not worker.connection.poll():
+            worker.process.kill()
+            worker.process.wait()
+            return
+        worker.process.send_signal(signal.SIGCONT)
+
+
 @pytest.mark.parametrize("workers", [2])
 def test_a_worker_that_dies_fails_its_requests_and_the_sweep_goes_on(server, fleet, known, workers: int) -> None:
     server.itl_s = 0
     running = fleet.measure(cell(level=4), known(), "run")
+    worker = running.workers[0]
     batches: list[Batch] = []
     for batch in running:
         batches.append(batch)
-        if len(batches) == workers + 1:
-            time.sleep(0.2)  # so that there are requests it has not reported
-            running.workers[0].process.kill()
-            running.workers[0].process.wait()
-        elif len(batches) > workers + 1:
+        if worker.process.poll() is not None:
             running.abort()
+        elif len(batches) > workers:
+            die_before_it_reports(worker)
     done = concat([batch.done for batch in batches])
     dead = done.where(done["worker"] == 0)
     assert sorted(dead["request"]) == list(range(0, 2 * len(dead), 2))
