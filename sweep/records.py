@@ -46,13 +46,13 @@ INT: Mapping[str, type[np.signedinteger[Any]]] = {
     "status": np.int16,
     "retry_after_s": np.int64,
 }
-TEXT = ("phase", "token_source", "outcome", "error")
 ORDER = (
     "cell", "repeat", "request", "session", "turn", "worker", "phase", "planned_ns", "connected_ns", "sent_ns", "first_ns",
     "first_answer_ns", "last_ns", "end_ns", "isl_asked", "isl", "osl_asked", "osl", "token_source", "first_tokens",
     "cached_tokens", "chunks", "events_per_read_max", "max_gap_ns", "retries", "outcome", "status",
     "retry_after_s", "error",
 )  # fmt: skip
+"""All columns; those that are not in `INT` are text."""
 
 
 def null_of(column: str) -> int:
@@ -76,9 +76,6 @@ class Records:
         """Where an integer column has a value."""
         mask: NDArray[np.bool_] = self.columns[column] != null_of(column)
         return mask
-
-    def chunks_of(self, row: int) -> slice:
-        return slice(int(self.chunk_start[row]), int(self.chunk_start[row + 1]))
 
     def where(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Records:
         """The rows of a mask or of an index array, in that order, with their chunks."""

@@ -67,26 +67,14 @@ def tonight(curves: Sequence[Curve], folder: Path, outputs: Outputs) -> int:
 
 def _say(histories: Sequence[History], outputs: Outputs) -> None:
     if outputs.json:
+        from sweep.convert.document import document
+
         sys.stdout.buffer.write(document(histories))
         return
     from sweep.cli.screen import terminal
     from sweep.report.nightly import text
 
     text.show(terminal(stderr=outputs.stdout_is_taken), histories)
-
-
-def document(histories: Sequence[History]) -> bytes:
-    """The judgement as JSON: all that was decided about every night; the nights' own figures stay in their curve files."""
-    import msgspec
-
-    made = []
-    for history in histories:
-        plain = msgspec.to_builtins(history)
-        nights = [{"name": night.name, "file": night.file, "at": night.at, "digest": night.digest} for night in history.nights]
-        for night, judged in zip(nights, plain.pop("judged"), strict=True):
-            night.update(judged)
-        made.append({"verdict": history.verdict, **plain, "nights": nights})
-    return msgspec.json.format(msgspec.json.encode({"histories": made}, order="sorted"), indent=1) + b"\n"
 
 
 def _write(path: Path, text: str, *, append: bool = False) -> None:

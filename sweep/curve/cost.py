@@ -6,12 +6,12 @@ currency per million tokens = price per accelerator-hour · accelerators / (tok/
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.curve.setup import number
 from sweep.errors import UsageError
 from sweep.model import Curve
 
@@ -48,18 +48,16 @@ def parse(text: str) -> tuple[str, Price]:
 
 def stated(curve: Curve) -> Price:
     """What the curve file declares; all None where it declares nothing."""
-    facts: Mapping[str, object] = {key: fact.value for key, fact in curve.price.items()}
-    currency = facts.get("currency")
+    currency = curve.price["currency"].value if "currency" in curve.price else None
     return Price(
-        per_accelerator_hour=_number(facts.get("per_accelerator_hour")),
-        per_million_output_tokens=_number(facts.get("per_million_output_tokens")),
+        per_accelerator_hour=number(curve.price, "per_accelerator_hour"),
+        per_million_output_tokens=number(curve.price, "per_million_output_tokens"),
         currency=currency if isinstance(currency, str) else None,
     )
 
 
 def accelerators(curve: Curve) -> int | None:
-    fact = curve.hardware.get("accelerator_count")
-    count = None if fact is None else _number(fact.value)
+    count = number(curve.hardware, "accelerator_count")
     return None if count is None or count < 1 or count != int(count) else int(count)
 
 
@@ -86,8 +84,3 @@ def needed_tok_per_s(price: Price, count: int | None, ceiling: float) -> float |
     if not price.per_accelerator_hour or count is None:
         return None
     return price.per_accelerator_hour * count / (ceiling * MILLIONS_PER_HOUR)
-
-
-def _number(value: object) -> float | None:
-    ok = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value) and value >= 0
-    return float(value) if ok else None  # type: ignore[arg-type]

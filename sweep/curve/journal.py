@@ -24,7 +24,7 @@ from sweep.curve.files import write_atomically
 from sweep.curve.parquet import read_records, write_records
 from sweep.errors import ArtifactError, OutputError
 from sweep.model import Cell, Endpoint, Noun, Plan, Point, Tool
-from sweep.records import EMPTY, Records, concat
+from sweep.records import Records, concat
 
 SCHEMA = "sweep.journal/1"
 LOST_REQUESTS = 1_000_000  # more than a lost cell can have sent: a resumed sweep skips as many numbers
@@ -86,8 +86,7 @@ class Journal:
 
     def records(self) -> Records:
         """The records of every finished cell, in the order of measurement. Raises ArtifactError."""
-        parts = [read_records(self.folder / f"{_stem(one.cell)}.parquet") for one in self.finished]
-        return concat(parts) if parts else EMPTY
+        return concat([read_records(self.folder / f"{_stem(one.cell)}.parquet") for one in self.finished])
 
     def under(self, header: Header) -> Journal:
         """The same cells under another header, on the disk when this returns. Raises OutputError."""

@@ -6,10 +6,10 @@ the accelerators. So the two are never put against each other.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
+from sweep.curve.setup import number
 from sweep.errors import UsageError
 from sweep.model import Curve, Point
 
@@ -27,10 +27,7 @@ def parse(text: str) -> tuple[str, float]:
 
 def stated_w(curve: Curve) -> float | None:
     """Of one accelerator, as the curve file declares it."""
-    fact = curve.hardware.get("power_w")
-    value = None if fact is None else fact.value
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-    return float(value) if number else None  # type: ignore[arg-type]
+    return number(curve.hardware, "power_w") or None
 
 
 def measured_w(points: Sequence[Point]) -> float | None:

@@ -6,6 +6,7 @@ answer is written down as missing, so that a comparison can say "not verifiable"
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -68,6 +69,14 @@ def describe(curve: Curve, declared: Declared, digest: str) -> Curve:
     return msgspec.structs.replace(curve, **sections, previous_digests=(*curve.previous_digests, digest))
 
 
+def number(facts: Mapping[str, Fact], key: str) -> float | None:
+    """A fact that is a finite number from 0; None for whatever else a stranger's file says there."""
+    value = facts[key].value if key in facts else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value < 0:
+        return None
+    return float(value)
+
+
 def pooled_lengths(stats: Iterable[LengthStats]) -> LengthStats:
     """Lengths over all points. The median of a union is not known from its parts, so `p50` is given only where they agree."""
     kept = [one for one in stats if one.n and one.mean is not None]
@@ -97,6 +106,7 @@ def scenario(plan: Plan, endpoint: Endpoint, points: Sequence[Point]) -> Facts:
         "osl_asked": msgspec.to_builtins(profile.osl),
         "seed": plan.seed,
         "repeats": plan.repeats,
+        **({"request_body": profile.body} if profile.body else {}),
     }
     starts = sorted({point.start for point in points})
     cached = [point.cached_share for point in points if point.cached_share is not None]

@@ -12,8 +12,8 @@ from curve_builder import curve, point
 from nights import night, nights, worsenings
 
 from sweep.cli.main import run
-from sweep.cli.nightly import document
 from sweep.convert.bencher import bencher
+from sweep.convert.document import document
 from sweep.convert.junit import junit
 from sweep.convert.markdown import markdown
 from sweep.convert.prometheus import prometheus
