@@ -29,11 +29,11 @@ def regress(paths: Iterable[str | Path], how: Rules | None = None) -> list[Histo
     return [judge(group, how) for group in groups]
 
 
-def gate(folder: Path, curve: Curve, how: Rules | None = None) -> History:
+def gate(folder: Path, curve: Curve) -> History:
     """Adds tonight's curve to a history and judges it: the history it belongs to. Raises OutputError."""
     path = files.append(folder, curve)
     model, profile, kind = curve.endpoint.model, curve.profile.name, curve.plan.kind
-    for history in regress([folder], how):
+    for history in regress([folder]):
         aside = any(Path(each.file) == path for each in history.set_aside) and history.unfair is not None
         latest = history.nights[-1] if history.nights else None
         if aside or (latest and (latest.model, latest.profile.name, latest.plan.kind) == (model, profile, kind)):
