@@ -19,7 +19,7 @@ from sweep.curve import artifact
 from sweep.curve.compare import sides
 from sweep.curve.compare.nouns import Comparison, Served, Target
 from sweep.model import Curve, Slo
-from sweep.report import facts, figure, quantity, style, words, work
+from sweep.report import facts, figure, quantity, style, template, words, work
 from sweep.report.compare import advice, evidence, glance, names, outlays, overlay, plot, questions, tables
 from sweep.report.compare import words as answers
 from sweep.report.foreign import harmless
@@ -65,12 +65,9 @@ def _page(
     *,
     title: str,
 ) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = template.environment()
     environment.globals["data"] = lambda text: Markup(safe_in_script(text))
     environment.filters["flags"] = lambda text: Markup(with_flags(text))
     environment.filters["unbroken"] = unbroken
@@ -81,8 +78,8 @@ def _page(
     return environment.get_template("page.html").render(
         title=title,
         picture=Markup(inline(picture)),
-        light=_variables({colour: colour for colour in style.NAMES}),
-        dark=_variables(style.DARK),
+        light=template.light(),
+        dark=template.dark(),
         light_sides=_side_variables(0),
         dark_sides=_side_variables(1),
         side_places=range(len(labelled)),
@@ -139,10 +136,6 @@ def inline(svg: str) -> str:
     for colour, name in style.NAMES.items():
         element = element.replace(colour, f"var(--{name})")
     return element
-
-
-def _variables(colours: Mapping[str, str]) -> str:
-    return " ".join(f"--{style.NAMES[role]}: {colour};" for role, colour in colours.items())
 
 
 def _side_variables(mode: int) -> str:

@@ -11,7 +11,7 @@ from sweep import findings
 from sweep.curve.folder import slug
 from sweep.curve.nightly.words import change_text, drifting, latest_night, percent, suspect_text, this_night, when
 from sweep.model import History, NightVerdict
-from sweep.report import style
+from sweep.report import template
 from sweep.report.nightly import drawing
 from sweep.report.nightly.fan import fan_figure
 from sweep.report.nightly.heatmap import map_figure
@@ -53,18 +53,25 @@ def render(history: History) -> str:
     from markupsafe import Markup
 
     drawn = [timeline_figure, fan_figure, map_figure] if history.nights else []
-    page: str = _template("nightly.html").render(
-        history=history,
-        verdict=_verdict(history.verdict),
-        headline=latest_night(history) if history.judged else "",
-        suspects=[suspect_text(one) for one in history.judged[-1].suspects] if history.judged else [],
-        notices=[(findings.says(one), findings.advice(one)) for one in history.judged[-1].findings] if history.judged else [],
-        pictures=[Markup(inline(drawing.svg(draw(history)))) for draw in drawn],
-        changes=[change_text(history, change) for change in reversed(history.changes)],
-        metrics=[_metric(history, place) for place in range(len(history.timelines))],
-        rows=[_shown(history, row) for row in _rows(history)],
-        shown=counted(min(drawing.SHOWN, len(history.nights)), "night"),
-        **_colours(),
+    page: str = (
+        template.environment()
+        .get_template("nightly.html")
+        .render(
+            history=history,
+            verdict=_verdict(history.verdict),
+            headline=latest_night(history) if history.judged else "",
+            suspects=[suspect_text(one) for one in history.judged[-1].suspects] if history.judged else [],
+            notices=[(findings.says(one), findings.advice(one)) for one in history.judged[-1].findings]
+            if history.judged
+            else [],
+            pictures=[Markup(inline(drawing.svg(draw(history)))) for draw in drawn],
+            changes=[change_text(history, change) for change in reversed(history.changes)],
+            metrics=[_metric(history, place) for place in range(len(history.timelines))],
+            rows=[_shown(history, row) for row in _rows(history)],
+            shown=counted(min(drawing.SHOWN, len(history.nights)), "night"),
+            light=template.light(),
+            dark=template.dark(),
+        )
     )
     return page
 
@@ -81,27 +88,16 @@ def render_index(histories: Sequence[History], names: Sequence[str]) -> str:
         }
         for name, history in zip(names, histories, strict=True)
     ]
-    page: str = _template("nightly_index.html").render(entries=entries, **_colours())
+    page: str = (
+        template.environment()
+        .get_template("nightly_index.html")
+        .render(entries=entries, light=template.light(), dark=template.dark())
+    )
     return page
 
 
 def _name(history: History) -> str:
     return f"nightly-{slug(history.title.replace(' · ', '-'))}"
-
-
-def _template(name: str) -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("sweep.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template(name)
-
-
-def _colours() -> dict[str, str]:
-    light = " ".join(f"--{name}: {colour};" for colour, name in style.NAMES.items())
-    dark = " ".join(f"--{style.NAMES[role]}: {colour};" for role, colour in style.DARK.items())
-    return {"light": light, "dark": dark}
 
 
 def _verdict(verdict: NightVerdict) -> tuple[str, str]:
