@@ -33,12 +33,13 @@ TRUTH_E2E = 20  # length of the long run
 TRUTH_REQUESTS = 10_000  # and its fewest requests where they differ
 TRUTH_TOKENS = 8e6  # what fits into memory and patience, but no less than `TRUTH_LEAST` latencies
 TRUTH_LEAST = 6
-FEWEST, MOST, MOST_FULL = 3, 8, 40  # seeds
+FEWEST, FEWEST_VARIED = 3, 8  # seeds: where lengths vary, a few alike would pass for certainty
+MOST, MOST_FULL = 8, 40
 SIGNIFICANT = 3.0  # standard errors beyond the goal
 QUIET = {"few", "imprecise"}
 
 
-def compared(preset: str, name: str, level: float, most: int) -> str:
+def compared(preset: str, name: str, level: float, least: int, most: int) -> str:
     """One row of the table."""
     source, profile = virtual.Source(preset), load_profile(name)
     first = measured(cell_of(plan_of(profile, level, 1), source, level), source)
@@ -47,7 +48,8 @@ def compared(preset: str, name: str, level: float, most: int) -> str:
         return f"{name}   1   no window within the cap  {' '.join(_said([first]))}"
     truth = _truth(profile, source, level, first)
     ran = [first]
-    while not _known(ran, truth) and len(ran) < most:
+    fewest = FEWEST_VARIED if _varied(profile) else FEWEST
+    while len(ran) < max(least, fewest) or (len(ran) < most and not _known(ran, truth)):
         ran.append(measured(cell_of(plan_of(profile, level, 1 + len(ran)), source, level), source))
     wrong = _errors(ran, truth)
     theirs, theirs_s = recipe(cell_of(plan_of(profile, level, 1), source, level), source)
@@ -64,10 +66,13 @@ def compared(preset: str, name: str, level: float, most: int) -> str:
 
 def _truth(profile: Profile, source: virtual.Source, level: float, like: Ran) -> Long:
     e2e_s = like.point.metrics["e2e_s"]["mean"].value or 1.0
-    varied = profile.isl.sd is not None or profile.isl.range_ratio is not None
-    wanted = max(TRUTH_E2E * level, TRUTH_REQUESTS if varied else 0)
+    wanted = max(TRUTH_E2E * level, TRUTH_REQUESTS if _varied(profile) else 0)
     requests = max(TRUTH_LEAST * level, min(wanted, TRUTH_TOKENS / lengths.expected(profile.osl)))
     return long_run(cell_of(plan_of(profile, level, 0), source, level), source, requests / level * e2e_s)
+
+
+def _varied(profile: Profile) -> bool:
+    return profile.isl.sd is not None or profile.isl.range_ratio is not None
 
 
 def _errors(ran: list[Ran], truth: Long) -> dict[str, tuple[float, float]]:
@@ -82,7 +87,7 @@ def _errors(ran: list[Ran], truth: Long) -> dict[str, tuple[float, float]]:
 
 def _known(ran: list[Ran], truth: Long) -> bool:
     spread = _errors(ran, truth)
-    return len(ran) >= FEWEST and all(spread[key][1] <= GOALS[key] / 3 for key in FIGURES)
+    return all(spread[key][1] <= GOALS[key] / 3 for key in FIGURES)
 
 
 def _shown(mean: float, error: float) -> str:
@@ -103,14 +108,16 @@ def _said(ran: list[Ran]) -> list[str]:
     return [f"{code}:{count}" for code, count in zip(codes, counts, strict=True)]
 
 
-def table(presets: list[str], cells: dict[str, tuple[float, ...]], most: int, tell: Callable[[], float]) -> Iterator[str]:
+def table(
+    presets: list[str], cells: dict[str, tuple[float, ...]], least: int, most: int, tell: Callable[[], float]
+) -> Iterator[str]:
     goals = ", ".join(f"{key} {goal:.1%}" for key, goal in GOALS.items())
     yield f"errors against a long run, mean of the seeds ± standard error (goals where the endpoint is not full: {goals})"
     head = "".join(f"{key:>17}" for key in FIGURES)
     yield f"{'preset':<10}{'profile':<11}{'C':>4}{'n':>4}{head}{'held':>15}{'s':>6}{'of':>6}  {'errors of the recipe':<24}  noticed"
     for preset, (name, levels) in itertools.product(presets, cells.items()):
         for level in levels:
-            yield compared(preset, name, level, most)
+            yield compared(preset, name, level, least, most)
     yield f"{tell():.0f} s"
 
 
@@ -120,6 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--presets", help="these only, separated by commas")
     parser.add_argument("--profiles", help="these only, separated by commas")
     parser.add_argument("--levels", help="these only, separated by commas")
+    parser.add_argument("--least", type=int, default=0, help=f"seeds a cell: {FEWEST}, where lengths vary {FEWEST_VARIED}")
     parser.add_argument("--most", type=int, help=f"seeds a cell: {MOST}, with --full {MOST_FULL}")
     asked = parser.parse_args(arguments)
     cells = FULL if asked.full else SHORT
@@ -129,7 +137,8 @@ def main(arguments: list[str] | None = None) -> int:
         cells = dict.fromkeys(cells, tuple(float(level) for level in asked.levels.split(",")))
     presets = asked.presets.split(",") if asked.presets else list(PRESETS)
     began = time.perf_counter()
-    show(table(presets, cells, asked.most or (MOST_FULL if asked.full else MOST), lambda: time.perf_counter() - began))
+    most = asked.most or (MOST_FULL if asked.full else MOST)
+    show(table(presets, cells, asked.least, most, lambda: time.perf_counter() - began))
     return 0
 
 

@@ -35,6 +35,7 @@ class Patience:
 EARLY = Patience(30.0, 400, 0.28, 4.5)  # 1.5 times the capacity leaves 33 % of the arrivals unanswered
 PATIENT = Patience(60.0, 2000, 0.05, 3.5)  # 1.1 times leaves 9 %
 FLOODED = Patience(30.0, 400, 0.5, 4.5, latencies=10.0)  # twice leaves half
+SUSPECTED = Patience(10.0, 100, 0.05, 2.0, latencies=1.5)  # enough to wait for a verdict
 
 
 def overloaded(records: Records, e2e_s: float | None, now_ns: int) -> bool:
@@ -52,19 +53,32 @@ def overloaded(records: Records, e2e_s: float | None, now_ns: int) -> bool:
     From three times the capacity E2E grows as fast as time goes by, and three of it never pass. There the E2E of the first arrivals
     is the measure, and half of what came must be left over after ten of it: no queue that settles is so much slower than at first.
     """
-    planned = records.present("planned_ns")
-    order = np.argsort(records["planned_ns"][planned], kind="stable")
-    due_ns = records["planned_ns"][planned][order]
     if e2e_s is None:
         return False
-    end_ns = np.where(planned & records.present("end_ns"), records["end_ns"], NEVER)[planned]
+    due_ns, end_ns = _due_and_end_ns(records)
     for patience in (PATIENT, EARLY):
         look_ns = _last_look_ns(patience, due_ns, e2e_s, now_ns)
         if look_ns is not None:
-            return _grows(patience, due_ns, np.sort(end_ns), round(e2e_s * 1e9), look_ns)
-    first_e2e_s = float(np.median((end_ns - records["planned_ns"][planned])[order[:FIRST]])) / 1e9
+            return _grows(patience, due_ns, end_ns, e2e_s, look_ns)
+    first_e2e_s = float(np.median((end_ns - due_ns)[:FIRST])) / 1e9
     look_ns = _last_look_ns(FLOODED, due_ns, first_e2e_s, now_ns)
-    return look_ns is not None and _grows(FLOODED, due_ns, np.sort(end_ns), round(first_e2e_s * 1e9), look_ns)
+    return look_ns is not None and _grows(FLOODED, due_ns, end_ns, first_e2e_s, look_ns)
+
+
+def suspected(records: Records, e2e_s: float, now_ns: int) -> bool:
+    """The backlog grows, and it is too early to tell whether without bound."""
+    due_ns, end_ns = _due_and_end_ns(records)
+    early = (
+        _last_look_ns(PATIENT, due_ns, e2e_s, now_ns) is None and _last_look_ns(SUSPECTED, due_ns, e2e_s, now_ns) is not None
+    )
+    return early and _grows(SUSPECTED, due_ns, end_ns, e2e_s, now_ns)
+
+
+def _due_and_end_ns(records: Records) -> tuple[Ints, Ints]:
+    """When every request was due, in that order, and when it ended, NEVER while it has not."""
+    rows = np.flatnonzero(records.present("planned_ns"))
+    rows = rows[np.argsort(records["planned_ns"][rows], kind="stable")]
+    return records["planned_ns"][rows], np.where(records.present("end_ns")[rows], records["end_ns"][rows], NEVER)
 
 
 def _last_look_ns(patience: Patience, due_ns: Ints, e2e_s: float, now_ns: int) -> int | None:
@@ -80,10 +94,10 @@ def _last_look_ns(patience: Patience, due_ns: Ints, e2e_s: float, now_ns: int) -
     return int(due_ns[0]) + round(first_s * LOOKS**looks * 1e9)
 
 
-def _grows(patience: Patience, due_ns: Ints, end_ns: Ints, e2e_ns: int, look_ns: int) -> bool:
-    edges = np.linspace(int(due_ns[0]) + e2e_ns, look_ns, BINS + 1).astype(np.int64)
+def _grows(patience: Patience, due_ns: Ints, end_ns: Ints, e2e_s: float, look_ns: int) -> bool:
+    edges = np.linspace(int(due_ns[0]) + round(e2e_s * 1e9), look_ns, BINS + 1).astype(np.int64)
     come = np.diff(_counted(due_ns, edges))
-    growth = come - np.diff(_counted(end_ns, edges))
+    growth = come - np.diff(_counted(np.sort(end_ns), edges))
     if growth.sum() <= patience.growth * come.sum():
         return False
     return bool(growth.mean() > patience.t * growth.std(ddof=1) / np.sqrt(BINS))

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from sweep.measure import precision
 from sweep.measure.demand import MIN_WINDOW_S, demanded_end, demanded_s
+from sweep.measure.overload import suspected
 from sweep.measure.reasons import BUDGET, OUTDONE
 from sweep.measure.saturation import SETTLED_E2E, WAITING, opening_s
-from sweep.measure.window import slots_of
+from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Window
 from sweep.records import Records
 
@@ -23,12 +24,17 @@ WORTH_IT = 1.25  # of what a cell may measure: what would take longer is not wai
 
 
 def end(cell: Cell, seen: Seen, demanded_ns: int | None, reason: str) -> tuple[int | None, str]:
-    """When the window ends and why; None while more is worth waiting for. It is to be as long as demanded, unless outdone."""
+    """When the window ends and why; None while more is worth waiting for. It is to be as long as demanded, unless outdone.
+
+    An open loop does not end unresolved while its backlog grows: it may be that it will be found overloaded.
+    """
     if _outdone(cell, seen):
         return seen.now_ns, OUTDONE
     if demanded_ns is None or demanded_ns > seen.now_ns:
         return demanded_ns, reason
-    return _known_end(cell, seen, (demanded_ns, reason))
+    end_ns, reason = _known_end(cell, seen, (demanded_ns, reason))
+    waits = reason == BUDGET and is_open(cell.load) and suspected(seen.rows, seen.e2e_s, seen.now_ns)
+    return (None, "") if waits else (end_ns, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

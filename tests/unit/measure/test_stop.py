@@ -12,6 +12,7 @@ from unit.measure.synthetic import S, answer, cell, closed, failure
 from sweep import records
 from sweep.measure import demand, rates, reasons, stop
 from sweep.measure.window import place
+from sweep.model import Gate
 from sweep.records import Records
 
 
@@ -209,6 +210,15 @@ def test_an_open_loop_beyond_capacity_is_a_verdict(ratio):
 def test_a_busy_open_loop_is_not(seed):
     decision, _ = replay(cell("poisson", 40.0, duration_s=500.0), queue(40.0, 0.9 / 40, 4500, seed), 100)
     assert decision.kind == "go"
+
+
+@pytest.mark.parametrize(("ratio", "reason"), [(0.7, reasons.BUDGET), (1.2, reasons.OVERLOAD)])
+def test_where_the_backlog_grows_the_verdict_is_waited_for(ratio, reason):
+    """No more precise than that in its time, a cell would end before anybody could tell that it is beyond capacity."""
+    gates = (Gate(metric="ttft_s", quantile=0.5, width=0.01),)
+    decision, now_ns = replay(cell("poisson", 40.0, gates=gates, stretch=1.0), queue(40.0, ratio / 40, 4000, 1), 90)
+    assert decision.reason == reason
+    assert (now_ns >= 60 * S) == (reason == reasons.OVERLOAD)
 
 
 @pytest.mark.parametrize("kind", ["closed", "poisson", "offline", "single"])
