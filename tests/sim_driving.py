@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from sweep.sim.blocks import blocks_of
 from sweep.sim.device import BLOCK_TOKENS, MEMORY_B, Device, kv_blocks, preset, step_seconds
-from sweep.sim.engine import Engine, Settings, Step
+from sweep.sim.engine import Engine, Step
 from sweep.sim.sequence import Sequence
+from sweep.sim.settings import Settings
 
 
 def small(blocks: int) -> Device:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from sweep.sim.device import Device
-from sweep.sim.engine import Engine, Settings
+from sweep.sim.engine import Engine
 from sweep.sim.sequence import Ints, Sequence, joined
+from sweep.sim.settings import Settings
 
 
 class Cluster:

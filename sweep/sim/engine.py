@@ -21,24 +21,7 @@ from sweep.sim.chance import normal
 from sweep.sim.decodes import Decodes
 from sweep.sim.device import BLOCK_TOKENS, Device, kv_blocks, step_seconds
 from sweep.sim.sequence import Ints, Sequence, joined
-
-BUDGET_TOKENS = 8192
-MAX_SEQUENCES = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the engine adds to the plain scheduler. `draft_tokens` K proposed per step, each accepted with `acceptance`."""
-
-    budget_tokens: int = BUDGET_TOKENS
-    max_sequences: int = MAX_SEQUENCES
-    prefix_cache: bool = False
-    draft_tokens: int = 0
-    acceptance: float = 0.7
-    draft_s: float = 0.0
-    noise: float = 0.0  # sigma of a lognormal factor of mean 1 per step
-    time_scale: float = 1.0
-    seed: int = 0
+from sweep.sim.settings import Settings
 
 
 @dataclass(slots=True)
@@ -59,7 +42,6 @@ class Engine:
     """One model replica. `start` schedules a step, `finish` ends it; the caller owns the clock."""
 
     def __init__(self, device: Device, settings: Settings | None = None, *, hands_off: bool = False) -> None:
-        self.device = device
         self.settings = settings or Settings()
         self.hands_off = hands_off  # a prefill engine: sequences leave after their first token
         self.pool = Blocks(kv_blocks(device))
@@ -79,10 +61,6 @@ class Engine:
     def max_tokens(self) -> int:
         """The longest prompt + answer that fits alone."""
         return (self.pool.capacity - 1) * BLOCK_TOKENS
-
-    @property
-    def decoding(self) -> int:
-        return self._decodes.count
 
     @property
     def end_ns(self) -> int | None:

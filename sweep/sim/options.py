@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sweep.errors import UsageError
 from sweep.sim.device import DEFAULT, preset
-from sweep.sim.engine import BUDGET_TOKENS, MAX_SEQUENCES, Settings
 from sweep.sim.faults import parse
+from sweep.sim.settings import BUDGET_TOKENS, MAX_SEQUENCES, Settings
 
 MAX_MODEL_TOKENS = 131_072
 BOUNDS: dict[str, tuple[float, float]] = {

@@ -13,8 +13,9 @@ from time import monotonic_ns
 
 from sweep.sim.cluster import arrived, transfer_s
 from sweep.sim.device import Device
-from sweep.sim.engine import Engine, Settings, Step
+from sweep.sim.engine import Engine, Step
 from sweep.sim.sequence import Sequence
+from sweep.sim.settings import Settings
 
 Emit = Callable[[Sequence, int, Step, bool], None]
 """Told of every emission: sequence, tokens, step, whether the sequence is finished."""

@@ -9,8 +9,9 @@ import sim_driving as driving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.sim.engine import Engine, Settings
+from sweep.sim.engine import Engine
 from sweep.sim.sequence import Sequence
+from sweep.sim.settings import Settings
 
 BLOCKS = 40
 request = st.tuples(st.integers(0, 60_000_000), st.integers(1, 300), st.integers(1, 200))
@@ -106,7 +107,7 @@ def test_dropping_requests_leaves_nothing_behind(asked, data):
         for number in dropped:
             if step.index % 7 == number % 7:
                 engine.drop(ours[number])
-    assert engine.pool.held == engine.decoding == 0
+    assert engine.pool.held == len(engine.running) == 0
     for sequence in ours:
         if sequence.request not in dropped:
             assert engine.progress(sequence)[1].sum() == sequence.osl

@@ -5,8 +5,9 @@ import pytest
 import sim_driving as driving
 
 from sweep.sim.device import preset
-from sweep.sim.engine import Engine, Settings
+from sweep.sim.engine import Engine
 from sweep.sim.sequence import Sequence
+from sweep.sim.settings import Settings
 
 MS = 1_000_000
 DEVICE = preset("synthetic-8b-bf16")
