@@ -25,7 +25,7 @@ def describe(
         sweep describe reports/NAME --set hardware.accelerators='8×H200'
     """
     from sweep.cli.curves import curve_file, new_curve_file
-    from sweep.curve import artifact, declare, setup
+    from sweep.curve import artifact, declare, journal, setup
     from sweep.curve.files import read_text, write_atomically
 
     path = curve_file(file)
@@ -36,6 +36,8 @@ def describe(
         curve = setup.describe(curve, declared, curve.digest or artifact.digest(curve))
         data = artifact.to_json(curve)
         write_atomically(target, data)
+        if target == path:
+            journal.declare(path.parent, curve.name, declared)
         print(f"{target}: {artifact.loads(data).digest}, before {curve.previous_digests[-1]}")
         return
     from sweep.cli.screen import terminal

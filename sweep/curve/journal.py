@@ -22,6 +22,7 @@ import msgspec
 from sweep.curve import lock
 from sweep.curve.files import write_atomically
 from sweep.curve.parquet import read_records, write_records
+from sweep.curve.setup import Declared
 from sweep.errors import ArtifactError, OutputError
 from sweep.model import Cell, Endpoint, Noun, Plan, Point, Tool
 from sweep.records import Records, concat
@@ -139,15 +140,7 @@ def create(run_folder: Path, header: Header) -> Journal:
 
 def reopen(run_folder: Path) -> Journal:
     """The journal as the last run left it. Raises ArtifactError when there is none or its header is not readable."""
-    folder = run_folder / "journal"
-    try:
-        header = msgspec.json.decode((folder / "header.json").read_bytes(), type=Header)
-    except OSError as error:
-        raise _none(run_folder) from error
-    except msgspec.MsgspecError as error:
-        raise ArtifactError(f"{folder / 'header.json'}: {error}", "start the sweep again") from error
-    if header.schema != SCHEMA:
-        raise ArtifactError(f"{run_folder}: journal of another sweep version ({header.schema})", "resume it with that version")
+    folder, header = run_folder / "journal", _header(run_folder)
     finished, damaged = [], []
     for path in sorted(folder.glob("cell-*.json")):
         try:
@@ -156,6 +149,32 @@ def reopen(run_folder: Path) -> Journal:
             damaged.append(path.name)
     finished.sort(key=lambda one: one.cell.index)
     return Journal(folder, header, tuple(finished), tuple(damaged))
+
+
+def declare(run_folder: Path, name: str, declared: Declared) -> None:
+    """Keeps what was declared afterwards, where the folder has the journal of that curve: a resumed sweep writes the curve anew.
+
+    Raises OutputError, and ArtifactError as `reopen`.
+    """
+    path = run_folder / "journal" / "header.json"
+    if not path.exists() or (header := _header(run_folder)).name != name:
+        return
+    sections = {**header.declared, **declared}
+    whole = {section: {**header.declared.get(section, {}), **declared.get(section, {})} for section in sections}
+    write_atomically(path, msgspec.json.encode(msgspec.structs.replace(header, declared=whole)))
+
+
+def _header(run_folder: Path) -> Header:
+    path = run_folder / "journal" / "header.json"
+    try:
+        header = msgspec.json.decode(path.read_bytes(), type=Header)
+    except OSError as error:
+        raise _none(run_folder) from error
+    except msgspec.MsgspecError as error:
+        raise ArtifactError(f"{path}: {error}", "start the sweep again") from error
+    if header.schema != SCHEMA:
+        raise ArtifactError(f"{run_folder}: journal of another sweep version ({header.schema})", "resume it with that version")
+    return header
 
 
 def _none(run_folder: Path) -> ArtifactError:

@@ -39,6 +39,17 @@ def filled(folder: Path, cells: int = 3) -> journal.Journal:
     return kept
 
 
+def test_what_is_declared_afterwards_outlives_a_resumed_sweep(tmp_path: Path) -> None:
+    kept = filled(tmp_path)
+    journal.declare(tmp_path, HEADER.name, {"hardware": {"power_w": 700.0}})
+    journal.declare(tmp_path, HEADER.name, {"hardware": {"host": "h"}, "software": {"precision": "fp8"}})
+    journal.declare(tmp_path, "another", {"hardware": {"host": "x"}})
+    journal.declare(tmp_path / "elsewhere", HEADER.name, {"hardware": {"host": "x"}})
+    back = journal.reopen(tmp_path)
+    assert back.header.declared == {"hardware": {"power_w": 700.0, "host": "h"}, "software": {"precision": "fp8"}}
+    assert back.finished == kept.finished
+
+
 def test_a_reopened_journal_is_the_journal(tmp_path: Path) -> None:
     kept, back = filled(tmp_path), journal.reopen(tmp_path)
     assert back == kept
