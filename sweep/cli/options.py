@@ -47,6 +47,7 @@ JUDGE, PRICE, DECLARE, OUTPUT = map(Panel, ("Judge", "Price", "Declare", "Output
 URL = "the API, with or without /v1; or sim, sim:PRESET for the embedded one"
 _FILE, _OR_INPUT = "curve file, or its folder", "curve file, its folder, or - for standard input"
 _HEADER = "header to send; repeatable. A key may also be in SWEEP_API_KEY or OPENAI_API_KEY"
+_BODY = "fields for every request, as '{\"temperature\": 0.7}' or the name of a file; recorded, so no place for keys"
 _AXIS = "frontier over interactivity, tpot, e2e, ttft, normalised-e2e or smooth; total/NAME for total throughput"
 _SUMMARY = 'the judgement as Markdown, appended; "$GITHUB_STEP_SUMMARY" in a workflow'
 
@@ -61,6 +62,7 @@ Dialect = Annotated[
     str | None, ENDPOINT.rare("--dialect NAME", "how the API is spoken: chat, completions, … [the profile's, or chat]")
 ]
 Insecure = Annotated[bool, ENDPOINT.rare("--insecure", "do not verify the certificate; recorded")]
+Body = Annotated[str | None, WORKLOAD.rare("--body JSON", _BODY)]
 Budget = Annotated[float | None, LOAD("--budget 20m", "endpoint time for all cells [twice the doubling's]", values.seconds)]
 MaxTokens = Annotated[int | None, LOAD("--max-tokens 5M", "end the sweep when this many were sent and received", values.count)]
 Slo = Annotated[Texts, JUDGE("--slo SLO", "a preset, or bounds like ttft_p99<=450ms,tpot_p99<=40ms; repeatable")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.options import URL, Dialect, Header, Insecure, Json, Model
+from sweep.cli.options import URL, Body, Dialect, Header, Insecure, Json, Model
 
 PANEL = "Measure"
 PLACE = 15
@@ -18,6 +18,7 @@ def probe(
     header: Header = None,
     dialect: Dialect = None,
     insecure: Insecure = False,
+    body: Body = None,
     json: Json = False,
 ) -> None:
     """Ask an endpoint what it is.
@@ -28,13 +29,17 @@ def probe(
     from msgspec.structs import replace
 
     from sweep.cli.screen import print_document, terminal
+    from sweep.dialect import get
     from sweep.load import preflight
     from sweep.load.client import target_from
+    from sweep.run.body import read, require_free
     from sweep.run.source import addressed
 
+    extra = read(body) if body is not None else {}
+    require_free(get(dialect or "chat"), extra)
     with addressed(url) as (address, simulated):
         target = target_from(address, model=model, headers=tuple(header or ()), insecure=insecure)
-        endpoint, _ = preflight.explore(target, dialect or "chat", thorough=True)
+        endpoint, _ = preflight.explore(target, dialect or "chat", extra=extra, thorough=True)
         endpoint = replace(endpoint, simulated=simulated)
     if json:
         print_document(endpoint)

@@ -40,6 +40,7 @@ def run(
     profile: Annotated[Texts, WORKLOAD("--profile NAME", _PROFILE)] = None,
     dataset: Annotated[Path | None, WORKLOAD.rare("--dataset FILE", _DATASET)] = None,
     tokenizer: Annotated[Path | None, WORKLOAD.rare("--tokenizer FILE", _TOKENIZER)] = None,
+    body: options.Body = None,
     grid: Annotated[str | None, LOAD("--grid 1,2,4", _GRID)] = None,
     rate: Annotated[str | None, LOAD("--rate 0.5,1,2", "arrivals a second instead of concurrencies (open loop)")] = None,
     arrivals: Annotated[
@@ -126,6 +127,7 @@ def run(
         workers=workers,
         headers=tuple(header or ()),
         dataset=dataset,
+        body=body,
         tokenizer=tokenizer,
         insecure=insecure,
         describe=describe,

@@ -17,7 +17,7 @@ OBSERVED_TOKENS = {"usage", "continuous_usage", "token_ids", "tokenize", "tokeni
 def differences(a: Curve, b: Curve) -> dict[str, tuple[Any, Any]]:
     """What keeps these curves from being the same workload: key -> (a's, b's). Empty when nothing does."""
     ours, theirs = must_match(a), must_match(b)
-    found = {key: (ours[key], theirs[key]) for key in ours if ours[key] != theirs[key]}
+    found = {key: (ours.get(key), theirs.get(key)) for key in ours | theirs if ours.get(key) != theirs.get(key)}
     return found | _length_differences(a, b)
 
 
@@ -35,7 +35,7 @@ def must_match(curve: Curve) -> dict[str, Any]:
         "load_kind": curve.plan.kind,
         "start": sorted({point.start for point in curve.points}) or [curve.plan.start],
         "token_accounting": token_accounting(curve),
-    }
+    } | ({"request_body": profile.body} if profile.body else {})
 
 
 def token_accounting(curve: Curve) -> str:
@@ -55,6 +55,7 @@ def says(key: str) -> str:
         "osl": "answers of different lengths were asked for",
         "pairs": "lengths were drawn from different files",
         "text": "the prompts' kind of text differs",
+        "request_body": "requests carried different fields of the user's own",
         "declared_cache_share": "different shares of the prompts may come from a cache",
         "load_kind": "load arrived in different ways",
         "start": "cells were started in different ways",

@@ -68,7 +68,7 @@ def encode(ask: Ask) -> bytes:
         content = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
         content.append({"type": "text", "text": ask.prompt})
     body["messages"] = [{"role": "user", "content": content}]
-    return wire.encode_json(body)
+    return wire.body_of(ask, body)
 
 
 def decode(data: bytes) -> Event:

@@ -37,7 +37,7 @@ _decode = wire.decoder(Chunk)
 def encode(ask: Ask) -> bytes:
     body = openai.options(ask)
     body["prompt"] = ask.prompt if ask.ids is None else ask.ids
-    return wire.encode_json(body)
+    return wire.body_of(ask, body)
 
 
 def decode(data: bytes) -> Event:

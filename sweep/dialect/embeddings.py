@@ -29,7 +29,7 @@ def encode(ask: Ask) -> bytes:
     body: dict[str, Any] = {"model": ask.model, "input": pieces.split(ask.prompt, ask.osl)}
     if "encoding_format" in ask.fields:
         body["encoding_format"] = "base64"  # as the usual client libraries do: a third of the bytes
-    return wire.encode_json(body)
+    return wire.body_of(ask, body)
 
 
 def decode(data: bytes) -> Event:

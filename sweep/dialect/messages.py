@@ -61,7 +61,7 @@ _decode = wire.decoder(Data)
 def encode(ask: Ask) -> bytes:
     body: dict[str, Any] = {"model": ask.model, "max_tokens": ask.osl, "stream": ask.stream}
     messages = [{"role": "user", "content": ask.prompt}]
-    return wire.encode_json(body | wire.extensions(ask) | {"messages": messages})
+    return wire.body_of(ask, body | wire.extensions(ask) | {"messages": messages})
 
 
 def decode(data: bytes) -> Event:

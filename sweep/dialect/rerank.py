@@ -28,7 +28,7 @@ def encode(ask: Ask) -> bytes:
     words = ask.prompt.split()
     cut = min(QUERY_WORDS, -(-len(words) // 2))
     documents = pieces.split(" ".join(words[cut:] or words), ask.osl)
-    return wire.encode_json({"model": ask.model, "query": " ".join(words[:cut]), "documents": documents})
+    return wire.body_of(ask, {"model": ask.model, "query": " ".join(words[:cut]), "documents": documents})
 
 
 def decode(data: bytes) -> Event:

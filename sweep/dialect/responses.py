@@ -68,7 +68,7 @@ _decode_response = wire.decoder(Response)
 
 def encode(ask: Ask) -> bytes:
     body: dict[str, Any] = {"model": ask.model, "max_output_tokens": ask.osl, "stream": ask.stream}
-    return wire.encode_json(body | wire.extensions(ask) | {"input": ask.prompt})
+    return wire.body_of(ask, body | wire.extensions(ask) | {"input": ask.prompt})
 
 
 def decode(data: bytes) -> Event:

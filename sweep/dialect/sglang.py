@@ -42,7 +42,7 @@ def encode(ask: Ask) -> bytes:
     known = {"ignore_eos": ("ignore_eos", True), "min_tokens": ("min_new_tokens", ask.osl)}
     sampling: dict[str, Any] = {"max_new_tokens": ask.osl} | dict(known[name] for name in ask.fields if name in known)
     prompt = {"text": ask.prompt} if ask.ids is None else {"input_ids": ask.ids}
-    return wire.encode_json({"model": ask.model, **prompt, "sampling_params": sampling, "stream": ask.stream})
+    return wire.body_of(ask, {"model": ask.model, **prompt, "sampling_params": sampling, "stream": ask.stream})
 
 
 def decode(data: bytes) -> Event:

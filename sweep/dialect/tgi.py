@@ -44,7 +44,7 @@ _decode = wire.decoder(Data)
 
 def encode(ask: Ask) -> bytes:
     parameters = {"max_new_tokens": ask.osl, "details": True}
-    return wire.encode_json({"inputs": ask.prompt, "parameters": parameters, "stream": ask.stream, "model": ask.model})
+    return wire.body_of(ask, {"inputs": ask.prompt, "parameters": parameters, "stream": ask.stream, "model": ask.model})
 
 
 def decode(data: bytes) -> Event:

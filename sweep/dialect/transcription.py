@@ -41,7 +41,8 @@ def encode(ask: Ask) -> bytes:
     """ValueError when there is no audio to send."""
     if ask.audio is None:
         raise ValueError("a transcription needs audio")
-    fields = {"model": ask.model}
+    told = {name: value if isinstance(value, str) else wire.encode_json(value).decode() for name, value in ask.extra.items()}
+    fields = told | {"model": ask.model}
     if "response_format" in ask.fields:
         fields["response_format"] = "verbose_json"
     return multipart.encode(fields, "file", "speech.wav", "audio/wav", ask.audio)

@@ -102,6 +102,18 @@ def extensions(ask: Ask) -> dict[str, Any]:
     return {name: value for name, value in known.items() if name in ask.fields}
 
 
+def body_of(ask: Ask, own: dict[str, Any]) -> bytes:
+    """A request's body: our `own` fields and the user's; of an object that both have, the members of both."""
+    if not ask.extra:
+        return encode_json(own)
+    shared = {name: ask.extra[name] | value for name, value in own.items() if _is_object(value, ask.extra.get(name))}
+    return encode_json(ask.extra | own | shared)
+
+
+def _is_object(*values: Any) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
 def _unusual(data: bytes, error: Exception) -> Event:
     """Data that is no JSON object: the end mark, or nothing at all. ValueError for anything else."""
     mark = data.strip()

@@ -82,6 +82,7 @@ class Inquiry:
     osl: int
     seed: int
     patience_s: float
+    extra: dict[str, Any] = field(default_factory=dict)  # fields of the user's own in every prompt's request
     model: str = ""
     fields: tuple[str, ...] = ()  # the optional ones that every prompt is sent with
     requests: int = 0
@@ -129,6 +130,7 @@ class Inquiry:
             request=self.requests if prompt is None else prompt,
             nonce=self.nonce,
             passage=passage,
+            extra=self.extra,
         )
         call = Call(self.requests, words, ask.osl, self.dialect.encode(ask), Meter(self.dialect, Reads()))
         call.planned_ns = monotonic_ns()

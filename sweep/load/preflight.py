@@ -44,6 +44,7 @@ def explore(
     text: str = "prose",
     images: Images | None = None,
     osl: int | None = None,
+    extra: dict[str, Any] | None = None,
     seed: int = 0,
     thorough: bool = False,
     may_send_ids: bool = True,
@@ -51,9 +52,10 @@ def explore(
     """What `target` is, and where its prompts are token ids the passage they are cut from.
 
     Prompts carry `images`, so that the calibration knows their weight; answers have `osl` units of work, by default 8.
+    `extra` are fields of the user's own for every request.
     EndpointError, or ModelError where it is not clear which model is meant.
     """
-    inquiry = Inquiry(target, dialects.get(dialect), text, images, osl or OSL, seed, GET_TIMEOUT_S)
+    inquiry = Inquiry(target, dialects.get(dialect), text, images, osl or OSL, seed, GET_TIMEOUT_S, extra or {})
     return asyncio.run(_Preflight(inquiry, thorough, may_send_ids).run())
 
 

@@ -74,6 +74,7 @@ class Supply:
             nonce=self._shard.run_id,
             prefix_share=cell.profile.prefix_share,
             passage=self._shard.passage,
+            extra=cell.profile.body,
         )
         return Call(number, isl, osl, self._dialect.encode(ask), Meter(self._dialect, self._reads, self._keeps_text))
 

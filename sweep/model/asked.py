@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sweep.model.noun import Noun
 
@@ -47,6 +47,7 @@ class Profile(Noun, frozen=True, kw_only=True):
     start: StartKind = "equilibrium"  # of closed loops
     slos: tuple[str, ...] = ()
     prefix_share: float = 0.0
+    body: dict[str, Any] | None = None  # fields of the user's own in every request
     duration_s: float | None = None
     max_concurrency: int | None = None
 

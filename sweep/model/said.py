@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from sweep.model.noun import Noun
 
 
@@ -16,6 +20,7 @@ class Ask(Noun, frozen=True, kw_only=True):
     images: tuple[bytes, ...] = ()  # PNG
     audio: bytes | None = None  # WAV of `osl` seconds
     ids: list[int] | None = None  # tokens in place of the prompt's text
+    extra: dict[str, Any] = msgspec.field(default_factory=dict)  # fields of the user's own
 
 
 class Usage(Noun, frozen=True, kw_only=True):

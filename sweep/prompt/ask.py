@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sweep.model import Ask, Images
 from sweep.prompt import media
 from sweep.prompt.ids import Passage, compose_ids
@@ -21,6 +23,7 @@ def compose_ask(
     nonce: str,
     prefix_share: float = 0.0,
     passage: Passage | None = None,
+    extra: dict[str, Any] | None = None,
 ) -> Ask:
     """A text of `words` words with pictures, or `osl` seconds of sound where `kind` is a kind of sound.
 
@@ -32,11 +35,11 @@ def compose_ask(
     """
     if kind in media.KINDS:
         audio = media.sound(kind, osl, request, nonce)
-        return Ask(model=model, prompt="", osl=osl, fields=fields, audio=audio)
+        return Ask(model=model, prompt="", osl=osl, fields=fields, audio=audio, extra=extra or {})
     shared = min(round(prefix_share * words), words - 1)
     if passage is not None:
         ids = compose_ids(passage, words, seed, request, nonce, shared)
-        return Ask(model=model, prompt="", osl=osl, fields=fields, ids=ids)
+        return Ask(model=model, prompt="", osl=osl, fields=fields, ids=ids, extra=extra or {})
     places = range(images.count) if images is not None else ()
     return Ask(
         model=model,
@@ -44,4 +47,5 @@ def compose_ask(
         osl=osl,
         fields=fields,
         images=tuple(media.picture(images.width, images.height, request, nonce, place) for place in places if images),
+        extra=extra or {},
     )

@@ -43,6 +43,7 @@ def _measured(
         endpoint=endpoint,
         profiles=(_profile_file(night.profile, out),),
         model=night.model,
+        body=json.dumps(night.profile.body) if night.profile.body else None,
         grid=given if plan.kind == "closed" else None,
         rate=None if plan.kind == "closed" else given,
         kind=plan.kind,
@@ -61,7 +62,7 @@ def _measured(
 
 def _profile_file(profile: Profile, out: Path) -> str:
     """The night's own profile as a file: the packaged one of that name may have changed since."""
-    values = {key: value for key, value in msgspec.to_builtins(profile).items() if value is not None}
+    values = {key: value for key, value in msgspec.to_builtins(profile).items() if value is not None and key != "body"}
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{profile.name}.toml"
     path.write_text("\n".join(f"{key} = {_toml(value)}" for key, value in values.items()) + "\n", encoding="utf-8")

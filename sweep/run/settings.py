@@ -13,6 +13,7 @@ from sweep.errors import ProfileError, UsageError
 from sweep.model import Effort, Images, LoadKind, Plan, Profile, StartKind
 from sweep.plan import grid, lengths, profile, scenario, slo
 from sweep.plan.problems import AUDIO_KINDS
+from sweep.run import body
 
 CAP_S, VIRTUAL_CAP_S = 600.0, 86_400.0
 
@@ -44,6 +45,7 @@ class Settings:
     headers: tuple[str, ...] = field(default=(), repr=False)
     insecure: bool = False
     dataset: Path | None = None  # prompts or lengths of the user's own
+    body: str | None = None  # fields for every request: a JSON object, or the file that holds one
     tokenizer: Path | None = None  # a tokenizer.json, for answers whose tokens the endpoint does not count
     describe: Path | None = None
     calibration: Path | None = None  # what `sweep selftest --json` said on this machine
@@ -92,6 +94,9 @@ def _profiles(settings: Settings) -> list[Profile]:
         from sweep.run.dataset import applied
 
         loaded = [applied(each, settings.dataset, settings.tokenizer) for each in loaded]
+    if settings.body is not None:
+        given = body.read(settings.body)
+        loaded = [msgspec.structs.replace(each, body=(each.body or {}) | given) for each in loaded]
     for each in loaded:
         try:
             takes = dialect.get(each.dialect).TRAITS.inputs
@@ -104,15 +109,17 @@ def _profiles(settings: Settings) -> list[Profile]:
                 f"profile {each.name} sends {lacking}, dialect {each.dialect} takes {' and '.join(takes)}",
                 "choose another profile or --dialect",
             )
+        body.require_free(dialect.get(each.dialect), each.body or {})
     return loaded
 
 
-def manner(each: Profile) -> tuple[str, str, Images | None, int | None]:
-    """What of a profile an endpoint may answer differently to: one preflight each."""
+def manner(each: Profile) -> tuple[str, str, Images | None, int | None, str | None]:
+    """What of a profile an endpoint may answer differently to: one preflight each. The last is its body, as JSON."""
     from sweep import dialect
 
     batch = None if dialect.get(each.dialect).TRAITS.streams else lengths.nominal(each.osl)
-    return each.dialect, each.text, each.images, batch
+    extra = msgspec.json.encode(each.body, order="sorted").decode() if each.body else None
+    return each.dialect, each.text, each.images, batch, extra
 
 
 def _levels(settings: Settings) -> tuple[float, ...] | None:

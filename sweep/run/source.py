@@ -37,7 +37,7 @@ class Running(Protocol):
 class Source(Protocol):
     """What cells are measured on."""
 
-    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint: ...
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None, body: str | None) -> Endpoint: ...
     def fit(self, plan: Plan, endpoint: Endpoint) -> None: ...
     def measure(self, cell: Cell, endpoint: Endpoint, run_id: str) -> Running: ...
     def reachable(self) -> bool: ...
@@ -108,10 +108,11 @@ class _Live:
     sings: bool
     passages: dict[tuple[str, str], Passage] = field(default_factory=dict)  # by dialect and kind of text
 
-    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None) -> Endpoint:
+    def probe(self, dialect: str, text: str, images: Images | None, osl: int | None, body: str | None) -> Endpoint:
         from sweep.load import preflight
 
-        endpoint, passage = preflight.explore(self.target, dialect, text, images, osl)
+        extra = msgspec.json.decode(body) if body else None
+        endpoint, passage = preflight.explore(self.target, dialect, text, images, osl, extra)
         self.target = msgspec.structs.replace(self.target, model=endpoint.model)  # from now on that one is meant
         if passage is not None:
             self.passages[dialect, text] = passage

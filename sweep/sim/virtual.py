@@ -37,7 +37,12 @@ class Source:
         return Running(cell, self._options)
 
     def probe(
-        self, dialect: str = "chat", text: str = "prose", images: Images | None = None, osl: int | None = None
+        self,
+        dialect: str = "chat",
+        text: str = "prose",
+        images: Images | None = None,
+        osl: int | None = None,
+        body: str | None = None,
     ) -> Endpoint:
         """What preflight would have learned."""
         ttft_s, tpot_s = alone(self._options)

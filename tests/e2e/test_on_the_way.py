@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from listening import listening_aside
 from servers import Answer, Asked, running
 
 from sweep.cli import main
-from sweep.curve import artifact
+from sweep.curve import artifact, workload
 from sweep.model import Curve
 from sweep.sim.server import start
 
@@ -83,6 +84,25 @@ def test_a_sweep_through_a_proxy(tls: bool, tmp_path: Path, monkeypatch: pytest.
     assert curve.endpoint.rtt_s is None
     assert curve.points[0].outcomes_all["ok"] > 5
     assert "secret-word" not in (tmp_path / "run" / "run.curve.json").read_text()
+
+
+def test_fields_of_the_user_s_own_go_with_every_request(tmp_path: Path) -> None:
+    """Preflight's too; the curve says which, and is compared only with curves of the same."""
+    profile = tmp_path / "warm.toml"
+    profile.write_text("isl.mean = 64\nosl.mean = 8\n[body]\ntemperature = 0.7\ntop_p = 0.5\n")
+    given = ("--profile", str(profile), "--body", '{"top_p": 0.9}')
+    with running() as site:
+        warm = swept(f"http://127.0.0.1:{site.port}", tmp_path, *given)
+        sent = [json.loads(asked.body) for asked in site.asked if asked.path == "/v1/chat/completions"]
+        assert main.run(["probe", f"http://127.0.0.1:{site.port}", "--body", '{"top_k": 5}']) == 0
+        asked = [json.loads(asked.body) for asked in site.asked if asked.path == "/v1/chat/completions"][len(sent) :]
+        assert [body["top_k"] for body in asked] == [5] * len(asked)
+        cold = swept(f"http://127.0.0.1:{site.port}", tmp_path / "cold", "--profile", "64/8")
+    assert len(sent) > 10
+    assert all((body["temperature"], body["top_p"]) == (0.7, 0.9) for body in sent)
+    assert warm.profile.body == {"temperature": 0.7, "top_p": 0.9}
+    assert warm.scenario["request_body"].value == warm.profile.body
+    assert workload.differences(warm, cold)["request_body"] == (warm.profile.body, None)
 
 
 def test_a_refusal_says_when_to_come_back(tmp_path: Path) -> None:
