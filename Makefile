@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+unexport PYTHONDONTWRITEBYTECODE  # the tests start many processes: each module is compiled once, not in each of them
 
 .PHONY: setup sweep test check e2e e2e-all nightly bench examples docs clean
 

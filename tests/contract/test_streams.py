@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def raw_of(name: str) -> bytes:
     return (STREAMS / f"{name}.http").read_bytes()
 
 
+@cache
 def byte_by_byte(name: str) -> dict[str, Any]:
     raw = raw_of(name)
     return replay(raw, RECORDED[name].dialect, list(range(1, len(raw))))

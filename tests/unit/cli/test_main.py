@@ -144,7 +144,7 @@ def require_one_line(ended: Ended) -> None:
 def test_a_sweep_goes_on_when_nobody_watches_it(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    load = ["--endpoint", "sim", "--virtual", "--profile", "demo", "--grid", "1,2"]
+    load = ["--endpoint", "sim", "--virtual", "--profile", "64/16", "--grid", "1,2", "--requests", "20"]
     command = [*load, "--out", str(tmp_path), "--name", "alone"]
     ended = subprocess.run([sys.executable, "-m", "sweep", *command], stdout=writing, stderr=writing, timeout=100)
     os.close(writing)

@@ -27,8 +27,8 @@ def pair(wire: Wire) -> tuple[StampingSocket, socket.socket]:
         return ours, server.accept()[0]
 
 
-def received_late(wire: Wire, into: bool) -> tuple[int, int, int]:
-    """(before the send, stamp, when it was read at last)."""
+def received_late(wire: Wire, into: bool) -> tuple[int, int, int, int]:
+    """(before the send, after it, stamp, when it was read at last)."""
     ours, theirs = pair(wire)
     with ours, theirs:
         theirs.send(b"warm up")
@@ -36,27 +36,28 @@ def received_late(wire: Wire, into: bool) -> tuple[int, int, int]:
         ours.recv(100)
         before = monotonic_ns()
         theirs.send(b"hello")
+        after = monotonic_ns()
         time.sleep(0.05)
         if into:
             assert ours.recv_into(bytearray(10), 5) == 5
         else:
             assert ours.recv(100) == b"hello"
-        return before, ours.stamp_ns, monotonic_ns()
+        return before, after, ours.stamp_ns, monotonic_ns()
 
 
 @linux
 @pytest.mark.parametrize("into", [False, True])
 def test_a_read_is_stamped_when_the_packet_came(into: bool) -> None:
     wire = Wire()
-    before, stamp, read = received_late(wire, into)
-    assert before <= stamp < before + 30_000_000 < read
+    before, after, stamp, read = received_late(wire, into)
+    assert before <= stamp < after + 30_000_000 < read
     assert wire.unstamped <= 1  # the kernel begins to stamp a moment after it is asked to
 
 
 def test_without_kernel_stamps_it_is_when_it_was_read() -> None:
     wire = Wire(kernel=False)
-    before, stamp, read = received_late(wire, False)
-    assert before + 50_000_000 <= stamp <= read
+    _, after, stamp, read = received_late(wire, False)
+    assert after + 50_000_000 <= stamp <= read
     assert wire.unstamped == wire.reads == 2
 
 
@@ -64,8 +65,9 @@ def test_the_end_of_a_stream_is_stamped_too() -> None:
     ours, theirs = pair(Wire())
     with ours:
         theirs.close()
+        before = monotonic_ns()
         assert ours.recv(100) == b""
-        assert 0 <= monotonic_ns() - ours.stamp_ns < 1_000_000_000
+        assert before <= ours.stamp_ns <= monotonic_ns()
 
 
 def test_a_send_is_stamped_before_it_leaves_and_once() -> None:
@@ -110,4 +112,4 @@ def test_alarms_never_ring_early(precise: bool) -> None:
         alarm.close()
         return late
 
-    assert -2_000_000 * (not precise) <= asyncio.run(ring()) < 500_000_000
+    assert -2_000_000 * (not precise) <= asyncio.run(ring()) < 5_000_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_every_built_in_kind_is_a_passage(kind: str) -> None:
 
 
 def test_composing_costs_no_more_than_copying(passage: Passage) -> None:
-    began = perf_counter()
+    began_s = thread_time()
     for request in range(100):
         compose_ids(passage, 8192, 0, request, "run")
-    assert (perf_counter() - began) / 100 < 1e-3
+    assert (thread_time() - began_s) / 100 < 1e-3
