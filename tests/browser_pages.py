@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from curve_builder import curve, measured, records
 
 from sweep.curve.compare.nouns import Comparison
 from sweep.curve.compare.together import compare
-from sweep.model import Curve, Fact, Finding
+from sweep.model import Bound, Curve, Fact, Finding
 from sweep.plan.slo import parse
 from sweep.records import Records
 from sweep.report import page
 
+METRICS = ("ttft", "tpot", "e2e")
 SLO = parse("ttft_p90<=600ms,tpot_p90<=60ms")  # kept at loads 1 and 2, broken at 4
 
 
@@ -86,3 +88,16 @@ def evil(name: str, text: str) -> Curve:
         slos=tuple(msgspec.structs.replace(slo, name=text) for slo in base.slos),
         software={**base.software, "flags": Fact(value=[text], known="declared"), text: Fact(value=text, known="read")},
     )
+
+
+def ask(page: Any, bounds: tuple[Bound, ...]) -> None:
+    """Type the bounds into the page."""
+    for metric in METRICS:
+        page.locator(f"#use-{metric}").set_checked(any(bound.metric == metric for bound in bounds))
+    for bound in bounds:
+        page.locator(f"#share-{bound.metric}").select_option("" if bound.quantile is None else f"{bound.quantile:g}")
+        page.locator(f"#limit-{bound.metric}").fill(f"{bound.limit_s * 1e3:g}")
+
+
+def answers(page: Any) -> list[dict[str, Any]]:
+    return [json.loads(row.get_attribute("data-numbers")) for row in page.locator("#judged tr").all()]

@@ -110,7 +110,7 @@ def _work(picked: Pick, load: Judged) -> str:
 
 
 def _ranged(estimate: Estimate) -> str:
-    span = table.interval(estimate)
+    span = quantity.interval(estimate)
     return f"{quantity.significant(estimate.value)} ({span})" if span else quantity.significant(estimate.value)
 
 

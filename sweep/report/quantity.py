@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor, isfinite, log10
 
 from sweep.model import Bound, Estimate, Load, Point, Slo, failures
@@ -64,6 +65,18 @@ def significant(value: float | None, digits: int = 3) -> str:
     rounded = round(value, places)
     places = max(0, digits - 1 - floor(log10(abs(rounded))))
     return f"{rounded:,.{places}f}"
+
+
+def span(low: float | None, high: float | None, scale: float = 1.0, *, digits: Callable[[float], str] = significant) -> str:
+    """`41.2 to 43.0`, `at least 41.2`, `at most 43.0`, each times `scale`; "" where neither end is known."""
+    if low is None:
+        return "" if high is None else f"at most {digits(high * scale)}"
+    return f"at least {digits(low * scale)}" if high is None else f"{digits(low * scale)} to {digits(high * scale)}"
+
+
+def interval(estimate: Estimate | None, scale: float = 1.0) -> str:
+    """The 95 % interval of an estimate, in its unit times `scale`."""
+    return "" if estimate is None else span(estimate.low, estimate.high, scale)
 
 
 def seconds(value: float | None) -> str:

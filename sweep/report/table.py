@@ -104,15 +104,7 @@ def cell(estimate: Estimate | None, scale: float) -> Cell:
     if estimate is None or estimate.value is None:
         return Cell(MISSING)
     text = quantity.significant(estimate.value * scale)
-    return Cell(f"{FEW}{text}" if estimate.few else text, estimate.few, interval(estimate, scale))
-
-
-def interval(estimate: Estimate, scale: float = 1.0) -> str:
-    """`41.2 to 43.0`, `at least 41.2` where nothing bounds it above, "" where there is none."""
-    if estimate.low is None:
-        return ""
-    low = quantity.significant(estimate.low * scale)
-    return f"at least {low}" if estimate.high is None else f"{low} to {quantity.significant(estimate.high * scale)}"
+    return Cell(f"{FEW}{text}" if estimate.few else text, estimate.few, quantity.interval(estimate, scale))
 
 
 def slo_cell(result: SloResult | None) -> Cell:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import browser_pages as pages
 import pytest
 
 FLAGS = [
@@ -88,3 +89,9 @@ def visit(browser: Any) -> Iterator[Callable[..., Seen]]:
         assert [url for url in seen.requests if not url.startswith(("file:", "blob:"))] == []
         assert len([url for url in seen.requests if url.startswith("file:")]) == 1
         seen.page.close()
+
+
+@pytest.fixture(scope="session")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of two curves."""
+    return pages.written(tmp_path_factory.mktemp("two"), pages.side("a"), pages.side("b", seed=1))

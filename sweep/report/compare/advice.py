@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sweep.curve.compare.nouns import Answer, Comparison, Difference, Served
-from sweep.report import quantity
 from sweep.report.compare import names
+from sweep.report.facts import named
 from sweep.wording import short
 
 WIDE = 1.10  # a bracket wider than this is worth a measurement
 REACH = 9  # sentences of advice, at most
+LONG = 80  # letters of what one side says
 HIDDEN = "not verifiable"
 
 
@@ -60,26 +61,8 @@ def _unstated(one: Difference) -> bool:
 
 
 def _sentence(one: Difference) -> str:
-    values = ", ".join(f"{label} {_said(value)}" for label, value in one.values.items())
+    values = ", ".join(f"{label} {short(named(one.key, value)[1], LONG)}" for label, value in one.values.items())
     return f"{one.says[0].upper()}{one.says[1:]} ({values})."
-
-
-def _said(value: object) -> str:
-    if value is None:
-        return "not stated"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return quantity.significant(value, 4)
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{key} {inner:g}" if isinstance(inner, int | float) else f"{key} {inner}"
-            for key, inner in value.items()
-            if inner is not None
-        )
-    if isinstance(value, list | tuple):
-        return ", ".join(_said(inner) for inner in value)
-    return short(str(value), names.NAME)
 
 
 def surer(compared: Comparison) -> list[str]:

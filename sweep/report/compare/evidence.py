@@ -42,8 +42,8 @@ def delivered(side: Side, served: Served, per: float, unit: str) -> str:
         return f"cannot be decided: {why}" if served.standing == "undecided" else "does not reach it"
     between = f", {standing(served)}"
     value = quantity.significant(served.tok_per_s.value * per)
-    span = names.estimate_span(served.tok_per_s, per)
-    return f"{value} {unit}{'' if span == names.MISSING else f' ({span})'}{between}"
+    span = quantity.interval(served.tok_per_s, per)
+    return f"{value} {unit}{f' ({span})' if span else ''}{between}"
 
 
 def standing(served: Served) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from sweep.curve.compare.nouns import Answer, Comparison
 from sweep.report import quantity
 from sweep.report.compare import amounts, names, tables, words
-from sweep.report.compare.names import MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,7 @@ def _brought(compared: Comparison, each: Answer, first: tuple[str, ...]) -> list
         per = names.scale(side, compared)
         value = served.tok_per_s.value
         text = quantity.significant(value * per) if value is not None else served.standing
-        span = names.estimate_span(served.tok_per_s, per)
-        made.append(Brought(served.label, text, "" if span == MISSING else span, served.label in first))
+        made.append(Brought(served.label, text, quantity.interval(served.tok_per_s, per), served.label in first))
     return made
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sweep.curve.compare.nouns import Comparison, Ratio, Side, Target
-from sweep.model import Estimate
 from sweep.report import axis, quantity, work
 from sweep.wording import short
 
@@ -72,22 +71,6 @@ def money(value: float | None, compared: Comparison, label: str | None = None) -
     return f"{quantity.significant(value)} {currency}" if currency else quantity.significant(value)
 
 
-def span(
-    low: float | None, high: float | None, scale: float = 1.0, *, digits: Callable[[float], str] = quantity.significant
-) -> str:
-    """`0.91 to 1.30`, `at least 0.91`, `at most 1.30`."""
-    if high is None:
-        return MISSING if low is None else f"at least {digits(low * scale)}"
-    top = digits(high * scale)
-    return f"at most {top}" if low is None else f"{digits(low * scale)} to {top}"
-
-
-def estimate_span(each: Estimate | None, scale: float = 1.0) -> str:
-    if each is None or (each.low is None and each.high is None):
-        return MISSING
-    return span(each.low, each.high, scale)
-
-
 def ratio(each: Ratio) -> str:
     """`1.34× (95 % 1.21 to 1.50; by the measurements alone 0.84 to 1.63)`."""
     if each.value is None:
@@ -104,7 +87,8 @@ def times(value: float | None) -> str:
 
 
 def ratio_span(low: float | None, high: float | None) -> str:
-    return span(low, high, digits=_digits)
+    """`0.91 to 1.30`, `at least 0.91`, `at most 1.30`."""
+    return quantity.span(low, high, digits=_digits) or MISSING
 
 
 def _digits(value: float) -> str:

@@ -27,7 +27,7 @@ def costs(compared: Comparison) -> Table | None:
         head += [names.cost_head(compared), "95 %", "not served", "undecided"]
         for row, mix in zip(rows, compared.demand, strict=True):
             cost = mix.cost_per_million
-            row += [names.money(cost.value if cost else None, compared, mix.label), names.estimate_span(cost)]
+            row += [names.money(cost.value if cost else None, compared, mix.label), quantity.interval(cost) or MISSING]
             row += [quantity.percent(mix.unreachable_share), quantity.percent(mix.undecided_share)]
         notes.append(
             "The mean over your demand, weighted, of what is served: costs of different shares are costs of different things. Not served: out of "
@@ -52,7 +52,7 @@ def energies(compared: Comparison) -> Table | None:
             if energy is not None:
                 cells = [
                     quantity.significant(energy.per_token_j.value),
-                    names.estimate_span(energy.per_token_j),
+                    quantity.interval(energy.per_token_j) or MISSING,
                     quantity.count(energy.tok_per_s_per_mw),
                     quantity.watts(energy.power_w),
                     energy.known,

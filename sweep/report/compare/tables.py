@@ -61,14 +61,14 @@ def _answer_rows(compared: Comparison, each: Answer, priced: bool, brief: bool) 
         per = names.scale(side, compared)
         value = served.tok_per_s.value
         cost = served.cost_per_million
-        money = (names.money(cost.value if cost else None, compared, served.label), names.estimate_span(cost))
+        money = (names.money(cost.value if cost else None, compared, served.label), quantity.interval(cost) or MISSING)
         made.append(
             (
                 names.target(each.target, compared) if place == 0 else "",
                 served.label,
                 MISSING if value is None else quantity.significant(value * per),
-                names.estimate_span(served.tok_per_s, per),
-                names.span(served.attained, served.ceiling, per),
+                quantity.interval(served.tok_per_s, per) or MISSING,
+                quantity.span(served.attained, served.ceiling, per) or MISSING,
                 *(money[: 1 if brief else 2] if priced else ()),
                 evidence.standing_in_brief(served) if brief else evidence.standing(served),
             )
