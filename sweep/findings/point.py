@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from sweep.findings.kind import Kind
 
+TURNED_AWAY = "; {busy} {busy:was|were} turned away as too much (429/503), without a Retry-After that would set them apart"
+
 POINT: dict[str, Kind] = {
     "failures": Kind(
         "disqualifies",
         "{share:.1%} of the measured requests failed ({what})",
         "look at the outcomes of this point; lower the load or mend the endpoint, then measure again",
+        TURNED_AWAY,
     ),
     "no-success": Kind(
-        "disqualifies", "no request succeeded ({what})", "read the error column of the records; try `sweep` at concurrency 1"
+        "disqualifies",
+        "no request succeeded ({what})",
+        "read the error column of the records; try `sweep` at concurrency 1",
+        TURNED_AWAY,
     ),
     "aborted": Kind("disqualifies", "stopped early: {why}", "lower the load or mend the endpoint, then measure again"),
     "overloaded": Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ FAILURES = 0.01
 LENGTH = 0.01
 PROMPT = 0.05
 CONCURRENCY = 0.05
+BUSY = (429, 503)  # too many requests, overloaded
 CACHED = 0.05
 LITTLE = 0.05
 COUNTED_BY_SERVER = {TokenSource.USAGE.value, TokenSource.CONTINUOUS_USAGE.value, TokenSource.TOKEN_IDS.value}
@@ -35,7 +37,7 @@ def findings(
 ) -> tuple[Finding, ...]:
     """Everything noticed about a measured cell. `lost`: durations that no histogram holds."""
     noticed = [
-        *_outcomes(point, ended_reason),
+        *_outcomes(point, records, cohort, ended_reason),
         *_refused(cohort if len(cohort) else records),
         *client.findings(point, records, is_open(cell.load)),
         *steadiness.findings(records, cohort, point.window),
@@ -56,18 +58,18 @@ def disqualifies(noticed: Sequence[Finding]) -> bool:
     return any(weight(one) == "disqualifies" for one in noticed)
 
 
-def _outcomes(point: Point, ended_reason: str) -> Iterator[Finding]:
+def _outcomes(point: Point, records: Records, cohort: Records, ended_reason: str) -> Iterator[Finding]:
     overloaded = ended_reason == OVERLOAD
     if overloaded:
         yield Finding(code="overloaded", data={"rate": point.load.level})
     elif point.outcomes_all.get(Outcome.OK, 0) == 0:
-        yield Finding(code="no-success", data={"what": _listed(point.outcomes_all) or "none was sent"})
+        yield Finding(code="no-success", data=_told(point.outcomes_all, records))
     elif ended_reason in ABORTED or point.window is None:
         yield Finding(code="aborted", data={"why": ended_reason})
     failed = failures(point.outcomes, overloaded)
     share = sum(failed.values()) / point.cohort if point.cohort else 0.0
     if share > FAILURES:
-        yield Finding(code="failures", data={"share": share, "what": _listed(failed)})
+        yield Finding(code="failures", data={"share": share, **_told(failed, cohort)})
     hung = point.outcomes_all.get(Outcome.TIMEOUT_IDLE, 0) + point.outcomes_all.get(Outcome.TIMEOUT_DEADLINE, 0)
     if hung:
         yield Finding(code="hung", data={"count": hung})
@@ -85,8 +87,15 @@ def _refused(rows: Records) -> Iterator[Finding]:
     yield Finding(code="rate-limited", data={"count": count, "share": count / len(rows), **waits})
 
 
-def _listed(outcomes: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items(), key=lambda item: (-item[1], item[0])))
+def _told(outcomes: dict[str, int], rows: Records) -> dict[str, Any]:
+    """`what`: these outcomes of the rows, HTTP errors by status. `busy`: those that turn a request away as too much, if any."""
+    status = rows["status"][(rows["outcome"] == Outcome.HTTP_ERROR) & rows.present("status")]
+    by_status = {int(code): int(count) for code, count in zip(*np.unique(status, return_counts=True), strict=True)}
+    named = {name: count for name, count in outcomes.items() if name != Outcome.HTTP_ERROR or not by_status}
+    named |= {f"http_error({code})": count for code, count in by_status.items()}
+    listed = [f"{count} {name}" for name, count in sorted(named.items(), key=lambda item: (-item[1], item[0]))]
+    busy = sum(by_status.get(code, 0) for code in BUSY)
+    return {"what": ", ".join(listed) or "none was sent"} | ({"busy": busy} if busy else {})
 
 
 def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:

@@ -142,6 +142,8 @@ def test_each_fault_is_counted_as_what_it_is(tmp_path: Path) -> None:
     failed = {name: count for name, count in point.outcomes.items() if name not in ("ok", "rate_limited")}
     assert failures.data["share"] == pytest.approx(sum(failed.values()) / point.cohort)
     assert all(f"{count} {name}" in failures.data["what"] for name, count in failed.items())
+    assert f"{failed['http_error']} http_error(503)" in failures.data["what"]
+    assert failures.data["busy"] == failed["http_error"]
 
 
 # --- an endpoint that dies -------------------------------------------------------------------------------------------

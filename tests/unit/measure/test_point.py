@@ -209,6 +209,25 @@ def test_a_refusal_says_how_long_to_stay_away(waits_s, told, words):
     assert not found.disqualified
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (429, "; {count} were turned away as too much (429/503), without a Retry-After that would set them apart"),
+        (500, "measured requests failed ({count} http_error(500))"),
+    ],
+)
+def test_a_failure_says_its_status_and_whether_it_was_a_refusal_in_disguise(status, words):
+    failed = changed(
+        outcome=lambda row: "http_error" if row["request"] % 7 == 0 else "ok",
+        status=lambda row: status if row["request"] % 7 == 0 else 200,
+    )
+    found = measured(failed)
+    failures = next(finding for finding in found.findings if finding.code == "failures")
+    count = found.outcomes["http_error"]
+    assert failures.data["what"] == f"{count} http_error({status})"
+    assert findings.says(failures).endswith(words.format(count=count))
+
+
 def test_a_finding_of_an_older_file_says_what_it_knows():
     old = Finding(code="rate-limited", data={"count": 3, "share": 0.1})
     assert findings.says(old) == "3 requests, 10.0%, were refused as over capacity (429/503 with Retry-After)"
