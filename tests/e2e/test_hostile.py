@@ -20,7 +20,7 @@ from sweep.curve import artifact
 from sweep.dialect.sse import frame
 from sweep.load import inquiry
 from sweep.model import Ask, Curve, SimChunk, Usage
-from sweep.plan import budget
+from sweep.plan import patience
 
 CHAT = dialect.get("chat")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -146,10 +146,10 @@ def serving(hostile: Talk, spares_preflight: bool = True) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(undrawn: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What never ends is given up after three seconds instead of ten minutes."""
-    monkeypatch.setattr(budget, "SHORTEST_DEADLINE_S", 3.0)
-    monkeypatch.setattr(budget, "SLOWDOWN", 1)
+    monkeypatch.setattr(patience, "SHORTEST_DEADLINE_S", 3.0)
+    monkeypatch.setattr(patience, "SLOWDOWN", 1)
 
 
 def swept(url: str, out: Path) -> Curve:
