@@ -7,7 +7,6 @@ above its capacity, beside the best that any test could do and what the drift te
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -117,9 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.alarms", description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     runs = parser.parse_args(arguments).runs
-    began = time.perf_counter()
     show(table(runs))
-    show([f"{time.perf_counter() - began:.0f} s"])
     return 0
 
 

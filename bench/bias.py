@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -108,9 +107,7 @@ def _said(ran: list[Ran]) -> list[str]:
     return [f"{code}:{count}" for code, count in zip(codes, counts, strict=True)]
 
 
-def table(
-    presets: list[str], cells: dict[str, tuple[float, ...]], least: int, most: int, tell: Callable[[], float]
-) -> Iterator[str]:
+def table(presets: list[str], cells: dict[str, tuple[float, ...]], least: int, most: int) -> Iterator[str]:
     goals = ", ".join(f"{key} {goal:.1%}" for key, goal in GOALS.items())
     yield f"errors against a long run, mean of the seeds ± standard error (goals where the endpoint is not full: {goals})"
     head = "".join(f"{key:>17}" for key in FIGURES)
@@ -118,7 +115,6 @@ def table(
     for preset, (name, levels) in itertools.product(presets, cells.items()):
         for level in levels:
             yield compared(preset, name, level, least, most)
-    yield f"{tell():.0f} s"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -136,9 +132,8 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.levels:
         cells = dict.fromkeys(cells, tuple(float(level) for level in asked.levels.split(",")))
     presets = asked.presets.split(",") if asked.presets else list(PRESETS)
-    began = time.perf_counter()
     most = asked.most or (MOST_FULL if asked.full else MOST)
-    show(table(presets, cells, asked.least, most, lambda: time.perf_counter() - began))
+    show(table(presets, cells, asked.least, most))
     return 0
 
 

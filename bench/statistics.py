@@ -7,7 +7,6 @@ simulator in virtual time, where the truth is one run as long as two hundred (by
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -113,9 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.statistics", description=__doc__)
     parser.add_argument("--full", action="store_true", help=f"{SIMULATED_FULL} runs of the simulator")
     full = parser.parse_args(arguments).full
-    began = time.perf_counter()
     show(table(RUNS, SIMULATED_FULL if full else SIMULATED))
-    show([f"{time.perf_counter() - began:.0f} s"])
     return 0
 
 
