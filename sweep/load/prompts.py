@@ -25,8 +25,7 @@ def takes_ids(asking: Inquiry, known: Reply) -> bool:
 
 async def exact(asking: Inquiry, known: Reply) -> tuple[Passage, Calibration] | None:
     """A passage to cut prompts of token ids from; None where the server does not take those and count them as they are."""
-    material = text.passage(asking.text)
-    ids = await _ids(asking, material, known) if material is not None else None
+    ids = await _ids(asking, text.passage(asking.text), known)
     passage = passage_of(ids) if ids else None
     if passage is None or asking.left <= 0:
         return None

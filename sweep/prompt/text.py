@@ -21,7 +21,7 @@ from sweep.prompt import words as table
 
 _CORPUS_WORDS = 1 << 15
 _OFFERED_WORDS = 1 << 20
-PASSAGE_WORDS = 1 << 16
+PASSAGE_WORDS = 1 << 16  # as many as an endpoint is asked to turn into ids at once
 NONCES = 10**12
 _STRIDE = 618_033_988_749  # coprime to NONCES: distinct for every request, far apart for neighbours (golden ratio)
 
@@ -64,10 +64,22 @@ def _slice(corpus: Corpus, begin: int, count: int) -> str:
     return corpus.gap.join(parts)
 
 
-def passage(kind: str) -> str | None:
-    """The material that prompts of a kind are cut from; None where it is more than a passage."""
+def passage(kind: str) -> str:
+    """The material that prompts of a kind are cut from; where it is more, `PASSAGE_WORDS` of it in pieces from all over it."""
     corpus = _corpus(kind)
-    return corpus.text if len(corpus.starts) <= PASSAGE_WORDS else None
+    words = len(corpus.starts)
+    if words <= PASSAGE_WORDS:
+        return corpus.text
+    spans = list(zip(corpus.entries, [*corpus.entries[1:], words], strict=True))
+    parts: list[str] = []
+    left = PASSAGE_WORDS
+    for begin, end in spans[:: -(-words // PASSAGE_WORDS)]:
+        end = min(end, begin + left)
+        parts.append(corpus.text[corpus.starts[begin] : corpus.ends[end - 1]])
+        left -= end - begin
+        if left == 0:
+            break
+    return corpus.gap.join(parts)
 
 
 def nonce_number(nonce: str, request: int) -> int:

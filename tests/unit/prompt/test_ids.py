@@ -8,7 +8,7 @@ from time import thread_time
 import pytest
 
 from sweep.prompt.ids import Passage, compose_ids, passage_of
-from sweep.prompt.text import KINDS
+from sweep.prompt.text import KINDS, PASSAGE_WORDS, offer
 from sweep.prompt.text import passage as text_of
 
 VOCABULARY = 1000
@@ -69,9 +69,15 @@ def test_too_few_different_tokens_tell_nothing_apart() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_built_in_kind_is_a_passage(kind: str) -> None:
-    text = text_of(kind)
-    assert text is not None
-    assert len(text.split()) > 30_000
+    assert len(text_of(kind).split()) > 30_000
+
+
+def test_a_passage_of_much_material_is_from_all_over_it() -> None:
+    offer("dataset:much", [" ".join(f"w{piece}.{word}" for word in range(1_000)) for piece in range(200)])
+    words = text_of("dataset:much").split()
+    assert words == [f"w{piece}.{word}" for piece in range(0, 200, 4) for word in range(1_000)]
+    offer("dataset:long", [" ".join(str(word) for word in range(200_000))])
+    assert text_of("dataset:long").split() == [str(word) for word in range(PASSAGE_WORDS)]
 
 
 def test_composing_costs_no_more_than_copying(passage: Passage) -> None:
