@@ -30,14 +30,18 @@ def merge(
     from sweep.cli.curves import curve_file, new_curve_file
     from sweep.curve import artifact, merge_records, parquet
     from sweep.curve import merge as merging
+    from sweep.curve.consistent_curve import problems
     from sweep.curve.files import write_atomically
-    from sweep.errors import UsageError
+    from sweep.errors import TrustError, UsageError
     from sweep.wording import counted
 
     path = new_curve_file(out)
     if len(files) < 2:
         raise UsageError("only one file to merge", "name two curve files or more")
     curves = [read(file) for file in files]
+    for file, own in zip(files, curves, strict=True):
+        for problem in problems(own):  # the first says enough
+            raise TrustError(f"{file} does not hold: {problem}", "`sweep check` says all; get the original, or measure again")
     merged = (merging.merge_shards if shards else merging.merge_repeats)(curves, name=path.name.removesuffix(".curve.json"))
     records = None if shards else merge_records.beside([Path() if file == "-" else curve_file(file) for file in files])
     if records is not None:
@@ -48,3 +52,6 @@ def merge(
     print(
         f"{path}: {counted(len(merged.points), 'point')} at {counted(loads, 'load')}, from {len(files)} files{', with their records' if records else ''}"
     )
+    left_out = dict.fromkeys(slo.name for own in curves for slo in own.slos if slo not in merged.slos)
+    if left_out:
+        print(f"not all files were judged by {'; '.join(left_out)}: ask with sweep pick {path} --slo …")

@@ -1,7 +1,7 @@
 """Several curves of one workload into one: repeats stay points of their own, shards of a cell become one point.
 
-Counts, histograms and joint tables add exactly. Different workloads, systems that are declared to differ, one run given twice,
-and shards of different times are refused.
+Counts, histograms and joint tables add exactly. The SLOs that all runs were judged by are kept. Different workloads, systems
+that are declared to differ, one run given twice, and shards of different times are refused.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from sweep.curve.artifact import as_stored
 from sweep.curve.assemble import own_findings
 from sweep.curve.frontier import frontiers
 from sweep.curve.repeats import repeats
-from sweep.curve.setup import MISSING, Facts, scenario
+from sweep.curve.setup import MISSING, Facts, constraint, scenario
 from sweep.curve.shards import add
 from sweep.curve.simultaneous import least_cover
 from sweep.curve.workload import differences, says, shown
 from sweep.errors import TrustError, UsageError
-from sweep.model import Curve, Finding, Point
+from sweep.model import Curve, Finding, Point, Slo
 
 FULL_COVER, REFUSED_COVER = 0.95, 0.5  # of a shard's window by the others' load
+AS_REPEATS = "leave out --shards to merge them as repeats"
 OF_THE_CURVE = {"partial", "one-vertex", "moved"}  # findings that are noticed anew
 
 
@@ -37,6 +38,8 @@ def merge_shards(curves: Sequence[Curve], name: str | None = None) -> Curve:
     cells = {tuple(sorted((point.cell, point.repeat) for point in curve.points)) for curve in curves}
     if len(cells) > 1:
         raise UsageError("these shards do not hold the same cells", "merge them as repeats, or name the shards of one sweep")
+    if any(curve.endpoint.url.startswith("virtual:") for curve in curves):
+        raise TrustError("shards in virtual time were never under load together: each had a time of its own", AS_REPEATS)
     return _merged(curves, _added, name)
 
 
@@ -47,9 +50,10 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
     twice = [run for run, count in runs.items() if count > 1]
     if twice:
         raise UsageError(f"run {twice[0]} is given twice", "name each run once")
-    first = curves[0]
     for other in curves[1:]:
-        _require_same_work(first, other)
+        _require_same_work(curves[0], other)
+    curves = _by_common_slos(curves)
+    first = curves[0]
     try:
         points = as_stored(together(curves))
     except ValueError as error:
@@ -73,6 +77,24 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
         repeats=repeats(points),
         previous_digests=tuple(dict.fromkeys(digest for curve in curves for digest in _digests(curve))),
         digest=None,
+    )
+
+
+def _by_common_slos(curves: Sequence[Curve]) -> list[Curve]:
+    """As if each run had been judged only by the SLOs that all name; the others can be asked of the merged file."""
+    common = tuple(slo for slo in curves[0].slos if all(slo in curve.slos for curve in curves))
+    return [_judged_by(common, curve) for curve in curves]
+
+
+def _judged_by(slos: tuple[Slo, ...], curve: Curve) -> Curve:
+    limits = msgspec.structs.replace(curve.plan.limits, slos=tuple(slo for slo in curve.plan.limits.slos if slo in slos))
+    plan = msgspec.structs.replace(curve.plan, slos=slos, limits=limits)
+    points = tuple(
+        msgspec.structs.replace(point, slos=tuple(one for slo in slos for one in point.slos if one.slo == slo.name))
+        for point in curve.points
+    )
+    return msgspec.structs.replace(
+        curve, slos=slos, plan=plan, points=points, constraint={**curve.constraint, "slos": constraint(plan)["slos"]}
     )
 
 
@@ -102,7 +124,7 @@ def _as_one(parts: Sequence[Point]) -> Point:
         raise TrustError(
             f"the shards of {added.load.label} were not measured at the same time: "
             f"of one's window {cover:.0%} lay within another's time under load",
-            "leave out --shards to merge them as repeats",
+            AS_REPEATS,
         )
     if cover is None or cover < FULL_COVER:
         apart = Finding(code="shards-apart", data={"share": cover})

@@ -12,6 +12,7 @@ import pytest
 from sweep.cli.main import run
 from sweep.curve import artifact
 from sweep.curve.check import check
+from sweep.model import Estimate
 
 EXAMPLES = Path(__file__).parents[3] / "reports" / "examples"
 DEMO = EXAMPLES / "demo.curve.json"
@@ -96,10 +97,11 @@ def test_describe_elsewhere_leaves_the_file(copy: Path, tmp_path: Path) -> None:
     assert run(["describe", str(copy), "--set", "price.colour=red"]) == 2
 
 
-def another_run(path: Path, folder: Path) -> Path:
-    """The same measurements under another run's name."""
-    curve = msgspec.structs.replace(artifact.load(path), run_id="another", name="another")
-    return artifact.save(curve, folder)
+def another_run(path: Path, folder: Path, name: str = "another", url: str | None = None) -> Path:
+    """The same measurements under another run's name, and of another endpoint where one is given."""
+    curve = artifact.load(path)
+    endpoint = msgspec.structs.replace(curve.endpoint, url=url or curve.endpoint.url)
+    return artifact.save(msgspec.structs.replace(curve, run_id=name, name=name, endpoint=endpoint), folder)
 
 
 def test_merge_repeats_and_shards(tmp_path: Path) -> None:
@@ -107,7 +109,8 @@ def test_merge_repeats_and_shards(tmp_path: Path) -> None:
     other = another_run(chunks, tmp_path)
     repeats, shards = tmp_path / "repeats.curve.json", tmp_path / "shards.curve.json"
     assert run(["merge", str(chunks), str(other), "--out", str(repeats)]) == 0
-    assert run(["merge", str(chunks), str(other), "--shards", "--out", str(shards)]) == 0
+    live = [str(another_run(chunks, tmp_path, name, "http://127.0.0.1:8000/v1")) for name in ("one", "two")]
+    assert run(["merge", *live, "--shards", "--out", str(shards)]) == 0
     one = artifact.load(chunks)
     assert artifact.load(repeats).name == "repeats"
     assert len(artifact.load(repeats).points) == 2 * len(one.points)
@@ -115,6 +118,24 @@ def test_merge_repeats_and_shards(tmp_path: Path) -> None:
     assert [point.cohort for point in added] == [2 * point.cohort for point in one.points]
     assert [point.joint.n for point in added] == [2 * point.joint.n for point in one.points]
     assert check(repeats).problems == check(shards).problems == ()
+
+
+def test_merge_refuses_shards_in_virtual_time_and_files_that_do_not_hold(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Neither could be told from the merged file: fewer things must agree in it."""
+    chunks, out = EXAMPLES / "chunks.curve.json", tmp_path / "x.curve.json"
+    other = another_run(chunks, tmp_path)
+    assert run(["merge", str(chunks), str(other), "--shards", "--out", str(out)]) == 4
+    assert "virtual time" in capsys.readouterr().err
+    curve = artifact.load(other)
+    first = msgspec.structs.replace(curve.points[0], rates={**curve.points[0].rates, "req_per_s": Estimate(value=99.0)})
+    artifact.save(msgspec.structs.replace(curve, points=(first, *curve.points[1:])), tmp_path)
+    assert run(["merge", str(chunks), str(other), "--out", str(out)]) == 4
+    said = capsys.readouterr().err
+    assert f"{other} does not hold: point c1.0: " in said
+    assert "Traceback" not in said
+    assert not out.exists()
 
 
 def test_merge_refuses_other_work_and_what_makes_no_sense(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

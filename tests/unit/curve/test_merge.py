@@ -15,12 +15,13 @@ from sweep.curve.check import check
 from sweep.curve.consistent_curve import problems
 from sweep.curve.merge import merge_repeats, merge_shards
 from sweep.curve.parquet import beside, read_records, write_records
+from sweep.curve.setup import constraint
 from sweep.curve.shards import add
 from sweep.curve.simultaneous import least_cover
 from sweep.curve.stored import histogram_of, table_of
 from sweep.errors import TrustError, UsageError
 from sweep.measure import jointcode
-from sweep.model import Bound, Fact, Length, Point, Slo, Window
+from sweep.model import Bound, Fact, Length, Limits, Point, Slo, Window
 from sweep.records import concat
 
 FAST = Slo(name="fast", bounds=(Bound(metric="ttft", limit_s=0.3, quantile=0.9),))
@@ -225,3 +226,21 @@ def test_a_partial_run_makes_the_whole_partial() -> None:
     merged = merge_repeats([run("a", SHARDS[0]), run("b", SHARDS[1], complete=False)])
     assert not merged.complete
     assert [finding.code for finding in merged.findings] == ["partial"]
+
+
+def test_a_merged_curve_names_the_slos_that_all_were_judged_by(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    slow = Slo(name="slow", bounds=(Bound(metric="e2e", limit_s=9.0),))
+    paths = []
+    for name, slos in (("a", (FAST, slow)), ("b", (slow,)), ("c", (slow, FAST))):
+        own = measured(PARTS[0], 2, slos=slos, honest=True)
+        bounded = plan(slos=slos, limits=Limits(slos=slos))
+        made = run(name, own, slos=slos, plan=bounded, constraint=constraint(bounded))
+        paths.append(artifact.save(msgspec.structs.replace(made, name=name), tmp_path))
+    for first, second, names in (("a", "b", ["slow"]), ("b", "a", ["slow"]), ("a", "c", ["fast", "slow"])):
+        merged = merge_repeats([artifact.load(tmp_path / f"{name}.curve.json") for name in (first, second)])
+        assert list(problems(merged)) == []
+        assert [slo.name for slo in merged.slos] == [slo.name for slo in merged.plan.limits.slos] == names
+        assert [[result.slo for result in point.slos] for point in merged.points] == [names, names]
+    out = str(tmp_path / "ab.curve.json")
+    assert main.run(["merge", str(paths[0]), str(paths[1]), "--out", out]) == 0
+    assert "not all files were judged by fast: ask with" in capsys.readouterr().out
