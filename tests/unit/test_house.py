@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ NO_WEIGHT = {"scipy", "polars", "matplotlib"}
 PURE = {"plan", "prompt", "dialect", "measure", "curve"}
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):

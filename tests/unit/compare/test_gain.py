@@ -108,13 +108,13 @@ def test_curves_that_differ_by_noise_alone_seldom_tell_a_crossing() -> None:
     """They cross all the time."""
     drawn = np.random.default_rng(5)
     level, told = 0, 0
-    for trial in range(100):
+    for trial in range(60):
         noisy = [scattered(f"{name}{trial}", drawn) for name in "ab"]
         found = together.compare(noisy, draws=300).gains[0]
         level += bool(found.crossings)
         told += bool(found.sure_crossings)
-    assert level > 60
-    assert told <= 5
+    assert level > 36
+    assert told <= 3
 
 
 def scattered(name: str, drawn: np.random.Generator) -> Curve:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from functools import cache
 from html.parser import HTMLParser
 
 import msgspec
@@ -46,8 +47,13 @@ def parsed(html: str) -> Balance:
     return balance
 
 
+@cache
+def sample() -> str:
+    return page.render(sample_curves.curve())
+
+
 def test_the_page_stands_alone() -> None:
-    html = page.render(sample_curves.curve())
+    html = sample()
     tags = parsed(html).seen
     assert {tag for tag, _ in tags} & {"link", "iframe", "img", "object"} == set()
     links = [value for _, attrs in tags for name, value in attrs.items() if name in {"src", "href", "xlink:href"}]
@@ -57,7 +63,7 @@ def test_the_page_stands_alone() -> None:
 
 
 def test_the_only_code_is_the_pages_own_and_the_browser_is_told_its_hash() -> None:
-    html = page.render(sample_curves.curve())
+    html = sample()
     scripts = [attrs for tag, attrs in parsed(html).seen if tag == "script"]
     assert [attrs for attrs in scripts if attrs.get("type") != "application/json"] == [{}]
     code = html.split("<script>")[1].split("</script>")[0]
@@ -74,7 +80,7 @@ def test_the_page_carries_the_curve_file_itself() -> None:
 
 
 def test_the_page_says_what_was_found_what_to_do_and_what_is_missing() -> None:
-    html = page.render(sample_curves.curve())
+    html = sample()
     assert "Meets mlperf-llama2-70b-interactive up to concurrency 16" in html
     assert "Look at the outcomes of this point" in html
     assert "Not stated: accelerator, count." in html
@@ -84,7 +90,7 @@ def test_the_page_says_what_was_found_what_to_do_and_what_is_missing() -> None:
 
 def test_what_was_refused_stands_apart_from_what_failed() -> None:
     heading = "<th>refused<small>%</small></th>"
-    assert heading not in page.render(sample_curves.curve())
+    assert heading not in sample()
     point = msgspec.structs.replace(sample_curves.point(1, 0), cohort=400, outcomes={"ok": 384, "rate_limited": 16})
     assert heading in page.render(sample_curves.curve([point]))
 
@@ -118,7 +124,7 @@ def test_foreign_text_is_escaped_wherever_it_is_shown() -> None:
 
 
 def test_dark_and_light_know_every_colour() -> None:
-    html = page.render(sample_curves.curve())
+    html = sample()
     used = set(re.findall(r"var\(--([a-z-]+)\)", html))
     assert used <= {*style.NAMES.values(), "side"}
     assert set(style.DARK) == set(style.NAMES)
