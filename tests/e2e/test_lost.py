@@ -12,6 +12,7 @@ from servers import CHAT, MODEL, Answer, Asked, Site, running
 from sweep.cli import main
 from sweep.curve import artifact
 from sweep.dialect.sse import frame
+from sweep.load import inquiry
 from sweep.model import Curve, SimChunk, Usage
 
 PLAN = ["--profile", "64/8", "--duration", "500ms", "--yes", "--name", "run", "--no-canary", "--workers", "1"]
@@ -28,12 +29,13 @@ def loaded(site: Site) -> bool:
     return sum(not asked.preflight for asked in site.asked) > SOON
 
 
-def test_an_endpoint_that_loads_again_is_waited_for(tmp_path: Path) -> None:
-    """It takes connections and refuses everything meanwhile, as llama.cpp's does: here until it was asked three times."""
+def test_an_endpoint_that_loads_again_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes connections and refuses everything meanwhile, as llama.cpp's does: here for longer than one preflight is patient."""
+    monkeypatch.setattr(inquiry, "PAUSE_S", 0.01, raising=False)
     asked_meanwhile: list[Asked] = []
 
     def loading(asked: Asked) -> Answer | None:
-        if not loaded(site) or len(asked_meanwhile) == 3:
+        if not loaded(site) or len(asked_meanwhile) == 6:
             return None
         asked_meanwhile.extend([asked] * asked.preflight)
         return Answer(503, b'{"error":{"message":"Loading model","type":"unavailable_error","code":503}}')
