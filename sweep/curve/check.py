@@ -16,10 +16,12 @@ from sweep.curve.parquet import beside, read_records
 from sweep.curve.recompute import point_differences
 from sweep.errors import ArtifactError
 
+CONSISTENT = ("counts", "joint tables", "histograms", "SLOs", "frontiers", "facts")  # they hold together or not at all
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`problems`: one line each, none when the file holds. `verified` and `not_verifiable`: what was, what could not be."""
+    """`problems`: one line each, none when the file holds. `verified` and `not_verifiable`: what holds, what could not be told."""
 
     problems: tuple[str, ...]
     verified: tuple[str, ...]
@@ -36,19 +38,19 @@ def check(path: Path) -> Checked:
         curve = artifact.load(path)
     except ArtifactError as error:
         return Checked((error.message,), (), ())
-    verified = ["schema", "digest", "counts", "joint tables", "histograms", "SLOs", "frontiers", "facts"]
-    problems = list(consistent_curve.problems(curve))
+    problems = tuple(consistent_curve.problems(curve))
+    verified = ("schema", "digest", *(() if problems else CONSISTENT))
     if not (own := beside(path)).exists():
-        return Checked(tuple(problems), tuple(verified), (f"records (no {own.name} beside the file)",))
+        return Checked(problems, verified, (f"records (no {own.name} beside the file)",))
     try:
         records = read_records(own)
     except ArtifactError as error:
-        return Checked((*problems, error.message), tuple(verified), ())
-    problems += [problem for point in curve.points for problem in point_differences(curve, point, records)]
+        return Checked((*problems, error.message), verified, ())
+    differing = tuple(problem for point in curve.points for problem in point_differences(curve, point, records))
     missing = (
         () if len(records.chunk_ns) else ("inter-token latency, chunk gaps, smooth rate and token rates (no chunk times kept)",)
     )
-    return Checked(tuple(problems), (*verified, "records"), missing)
+    return Checked((*problems, *differing), (*verified, *(() if differing else ("records",))), missing)
 
 
 def summary(checked: Checked) -> Sequence[str]:

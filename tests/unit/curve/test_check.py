@@ -98,6 +98,19 @@ def test_each_lie_is_named(tmp_path: Path, lie: str) -> None:
     assert all("\n" not in line for line in summary(checked))
 
 
+def test_nothing_is_called_verified_that_a_problem_is_about(tmp_path: Path) -> None:
+    """Of the file's own parts all or none: what contradicts what is not known."""
+    parts = {"counts", "joint tables", "histograms", "SLOs", "frontiers", "facts"}
+    alone = check(written(tmp_path, LIES["a frontier"][0], beside=False))
+    assert alone.verified == ("schema", "digest")
+    whole = check(written(tmp_path))
+    assert {*whole.verified} == {"schema", "digest", "records", *parts}
+    against = check(written(tmp_path, LIES["lengths, against the records"][0]))
+    assert "records" not in against.verified
+    other = with_point(cohort=299, outcomes={"ok": 299})
+    assert check(written(tmp_path, other)).verified == ("schema", "digest")
+
+
 def test_a_changed_byte_is_a_wrong_digest(tmp_path: Path) -> None:
     path = written(tmp_path)
     document = json.loads(path.read_text())
