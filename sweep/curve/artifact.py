@@ -170,7 +170,7 @@ def _parsed(raw: bytes, name: str) -> dict[str, Any]:
     try:
         document = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
-        if re.search(rb"[:\[,]\s*-?(NaN|Infinity)\b", raw):
+        if raw.lstrip().startswith(b"{") and re.search(rb"[:\[,]\s*-?(NaN|Infinity)\b", raw):
             raise ArtifactError(
                 f"{name}: holds NaN or Infinity, which JSON has not", "missing values are null in a curve file"
             ) from None

@@ -98,6 +98,7 @@ HOSTILE = {
     "no digest": (json.dumps(json.loads(artifact.to_json(curve())) | {"digest": None}).encode(), "digest does not match"),
     "NaN": (b'{"schema": "sweep.curve/1", "x": NaN}', "NaN or Infinity"),
     "Infinity": (b'{"schema": "sweep.curve/1", "x": [-Infinity]}', "NaN or Infinity"),
+    "the page beside it": (b"<!doctype html> [NaN]", "malformed"),
     "overflow": (b'{"schema": "sweep.curve/1", "x": 1e999}', "out of range"),
     "deep": (b'{"schema": "sweep.curve/1", "x":' + b"[" * 90_000 + b"]" * 90_000 + b"}", "nested"),
     "deeper": (b"[" * 10_000_000, "too big"),
