@@ -60,7 +60,10 @@ def _warnings(sides: Sides) -> list[Difference]:
         _unequal(sides, "complete", lambda curve: curve.complete, "a sweep was interrupted; its curve has fewer loads"),
         _flag(sides, "disqualified", _disqualified, "points were disqualified and left out"),
         _flag(
-            sides, "simulated", lambda curve: curve.endpoint.simulated or False, "a simulated endpoint: it stands for no real machine"
+            sides,
+            "simulated",
+            lambda curve: curve.endpoint.simulated or False,
+            "a simulated endpoint: it stands for no real machine",
         ),
         *(_not_verifiable(sides, section, key) for section, keys in WANTED.items() for key in keys),
     ]
