@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PAUSE_S = 1.0
 LAST = 8
 OURS = [Outcome.CUT.value, Outcome.UNSENT.value]
+ANSWERS = [Outcome.OK.value, Outcome.WRONG_LENGTH.value, Outcome.RATE_LIMITED.value]
+TOO_MANY = 429
 
 
 def gone(point: Point, records: Records, source: Source, header: Header) -> bool:
@@ -54,9 +56,10 @@ def require_same_model(before: Endpoint, now: Endpoint) -> None:
 
 
 def _silent(records: Records) -> bool:
-    """Whether none of the last requests that were not cut was answered."""
-    outcomes = records["outcome"][np.argsort(records["end_ns"], kind="stable")]
-    return Outcome.OK not in outcomes[~np.isin(outcomes, OURS)][-LAST:]
+    """Whether none of the last requests that were not cut was answered, be it that it is too many."""
+    ended = records.where(np.flatnonzero(~np.isin(records["outcome"], OURS)))
+    last = np.argsort(ended["end_ns"], kind="stable")[-LAST:]
+    return not (np.isin(ended["outcome"], ANSWERS) | (ended["status"] == TOO_MANY))[last].any()
 
 
 def _answering(source: Source, header: Header) -> Endpoint | None:
