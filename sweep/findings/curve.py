@@ -17,7 +17,9 @@ CURVE: dict[str, Kind] = {
         "lengths of answers may differ from what was asked",
     ),
     "assumed-calibration": Kind(
-        "warning", "the server reports no usage; prompt lengths are estimates", "realised ISL is unknown for this curve"
+        "warning",
+        "preflight did not learn how many tokens its prompts have; prompt lengths are estimates",
+        "where the server reports usage, compare by realised lengths; else realised ISL is unknown",
     ),
     "endpoint-lost": Kind(
         "warning",

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import socket
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic_ns
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,7 @@ from sweep.load.caller import Caller
 from sweep.load.client import Target, body_of, open_session, proxy_for
 from sweep.load.look import Reads
 from sweep.load.meter import Meter
+from sweep.load.refusal import BUSY
 from sweep.load.wire import Wire
 from sweep.model import Images, Outcome, TokenSource
 from sweep.prompt.ask import compose_ask
@@ -27,6 +29,9 @@ from sweep.prompt.ids import Passage
 from sweep.prompt.text import compose
 
 MAX_REQUESTS = 12
+RESERVE = 4  # of them must be left for the rest when one is tried that is optional, or once more
+AGAIN = 3  # times an endpoint is asked once more that says it is too busy
+PAUSE_S, LONGEST_PAUSE_S = 1.0, 5.0  # before that, where it does not say how long; what is waited for if it does
 MAX_BYTES = 2 << 20  # a market place's list of models is one megabyte
 RTT_CONNECTS = 5
 ANSWER_TIMEOUT_S = 120.0  # a server may compile or load on its first request
@@ -44,6 +49,11 @@ class Reply:
     @property
     def ok(self) -> bool:
         return self.call.outcome is Outcome.OK
+
+    @property
+    def turned_away(self) -> bool:
+        """Nothing is wrong with what was asked: the endpoint was too busy for it."""
+        return not self.ok and self.call.status in BUSY
 
     @property
     def prompt_tokens(self) -> int | None:
@@ -117,8 +127,29 @@ class Inquiry:
     ) -> Reply:
         """The answer to prompt number `prompt`, by default to one never sent before; `more` are further optional fields.
 
-        `first_only`: no more of it than its first token. With a `passage` the prompt is so many of its token ids.
+        `first_only`: no more of it than its first token. With a `passage` the prompt is so many of its token ids. An endpoint
+        that is too busy is asked again a few times, unless it wants to be left alone for long.
         """
+        once = partial(self._ask, words, osl, more, prompt, first_only, passage)
+        reply = await once()
+        for _ in range(AGAIN):
+            asked_for_s = reply.call.retry_after_s
+            pause_s = PAUSE_S if asked_for_s is None else asked_for_s
+            if not reply.turned_away or self.left <= RESERVE or pause_s > LONGEST_PAUSE_S:
+                break
+            await asyncio.sleep(pause_s)
+            reply = await once()
+        return reply
+
+    async def _ask(
+        self,
+        words: int,
+        osl: int | None,
+        more: tuple[str, ...],
+        prompt: int | None,
+        first_only: bool,
+        passage: Passage | None,
+    ) -> Reply:
         ask = compose_ask(
             self.text,
             self.images,

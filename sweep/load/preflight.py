@@ -18,7 +18,7 @@ from sweep import dialect as dialects
 from sweep.errors import EndpointError
 from sweep.load import conclude, identity, prompts, refusal
 from sweep.load.client import Target, proxy_for, without_credentials
-from sweep.load.inquiry import Inquiry, Reply, json_of
+from sweep.load.inquiry import RESERVE, Inquiry, Reply, json_of
 from sweep.model import Calibration, Endpoint, Images, Outcome
 from sweep.prompt.ids import Passage
 
@@ -28,7 +28,6 @@ COUNTED_OSL = 32  # tokens of the answer whose chunks are counted
 GET_TIMEOUT_S = 10.0
 TOO_LONG = 1 << 30  # an answer's length that shows the context in the refusal
 OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's newer models want in place of max_tokens, and say so
-RESERVE = 4  # requests that must be left for the rest when what is optional is tried
 ABOUT_ITSELF = ("/version", "/props", "/get_server_info", "/info")  # vLLM and others, llama.cpp, SGLang, TGI
 USUAL = 2  # of them are asked before a run
 
@@ -118,7 +117,7 @@ class _Preflight:
 
     async def _first_answer(self) -> Reply:
         """An answer with as many of the optional fields as the server accepts."""
-        asking, target = self.inquiry, self.inquiry.target
+        asking = self.inquiry
         known = asking.fields = asking.dialect.TRAITS.optional
         while True:
             reply = await asking.ask(self._words(0))
@@ -127,7 +126,7 @@ class _Preflight:
                 self.facts["fields_refused"] = [name for name in known if name not in asking.fields]
                 return reply
             if call.status not in (400, 422) or not asking.fields or asking.left <= RESERVE:
-                raise refusal.of_call(call, target, target.place(asking.dialect), asking.model)
+                raise self._refused(reply)
             if OTHER_LENGTH in (call.error or "") and OTHER_LENGTH not in asking.fields:
                 asking.fields += (OTHER_LENGTH,)
                 continue
@@ -135,12 +134,18 @@ class _Preflight:
             asking.fields = tuple(name for name in asking.fields if name not in refused)
 
     async def _long_answer(self) -> Reply | None:
-        """A longer prompt on the same connection; None when it fails, which costs the calibration."""
+        """A longer prompt on the same connection; None when it fails, which costs the calibration; an error when it is too busy."""
         reply = await self.inquiry.ask(self._words(1))
         if reply.ok:
             return reply
+        if reply.turned_away:
+            raise self._refused(reply)
         self.facts["long_probe"] = f"{reply.call.outcome}: {reply.call.error}"
         return None
+
+    def _refused(self, reply: Reply) -> EndpointError:
+        asking, target = self.inquiry, self.inquiry.target
+        return refusal.of_call(reply.call, target, target.place(asking.dialect), asking.model)
 
     def _words(self, place: int) -> int:
         """Of the short and of the long probe: enough that every text of a batch has a few."""

@@ -44,6 +44,7 @@ class Server:
         self.models: list[dict[str, Any]] | None = [{"id": "m", "max_model_len": 4096}]
         self.status: tuple[str, bytes] | None = None
         self.fails_every = 0
+        self.turns_away: dict[int, str] = {}  # which answers are a 429, with these further header lines
         self.tokens_per_chunk = 1
         self.remembers_s: float | None = None  # what a prompt that was sent before waits, in place of `ttft_s`
         self.before_prompts: int | None = None  # lends its tokenizer, a word a token, and puts so many before every prompt
@@ -71,6 +72,9 @@ class Server:
             self._tokenize(body, writer)
             return True
         self.answers += 1
+        if self.answers in self.turns_away:
+            self._plain(writer, f"429 Too Many Requests{self.turns_away[self.answers]}", b"slow down")
+            return True
         if self.fails_every and self.answers % self.fails_every == 0:
             self._plain(writer, "500 Internal Server Error", b"no")
             return True

@@ -12,7 +12,7 @@ import pytest
 
 from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
-from sweep.load import call, preflight, prompts
+from sweep.load import call, inquiry, preflight, prompts
 from sweep.load.client import target_from
 from sweep.load.inquiry import MAX_REQUESTS
 from sweep.load.preflight import explore, probe
@@ -109,6 +109,28 @@ def test_no_model_several_models_and_a_named_one(serve, server) -> None:
     assert probe(target_from(url, model="x", environ={}), "chat").model == "x"
 
 
+@pytest.fixture
+def no_pause(monkeypatch) -> None:
+    monkeypatch.setattr(inquiry, "PAUSE_S", 0.001)
+
+
+@pytest.mark.parametrize("busy", [{1: ""}, {2: ""}, {2: "\r\nRetry-After: 0", 3: ""}])
+def test_a_server_too_busy_for_a_question_is_asked_again(serve, server, no_pause: None, busy: dict[int, str]) -> None:
+    server.turns_away = busy
+    endpoint = probe(target_from(serve(server), environ={}), "chat")
+    assert endpoint.calibration.source == "usage"
+    assert endpoint.calibration.tokens_per_word == pytest.approx(2)
+    assert endpoint.probes == len(server.asked) == 4 + len(busy)
+
+
+@pytest.mark.parametrize("busy", [dict.fromkeys(range(2, 20), ""), {2: "\r\nRetry-After: 3600"}])
+def test_a_server_that_stays_too_busy_is_not_known_by_half(serve, server, no_pause: None, busy: dict[int, str]) -> None:
+    server.turns_away = busy
+    with pytest.raises(EndpointError, match=r"takes no requests now \(HTTP 429\).*slow down"):
+        probe(target_from(serve(server), environ={}), "chat")
+    assert len(server.asked) <= MAX_REQUESTS
+
+
 @pytest.mark.parametrize(
     ("status", "body", "kind", "says"),
     [
@@ -120,7 +142,9 @@ def test_no_model_several_models_and_a_named_one(serve, server) -> None:
         ("500 Internal Server Error", b"<html><title>Oops</title></html>", EndpointError, "HTTP 500: Oops"),
     ],
 )
-def test_refusals_say_what_to_do(serve, server, status: str, body: bytes, kind: type[Exception], says: str) -> None:
+def test_refusals_say_what_to_do(
+    serve, server, no_pause: None, status: str, body: bytes, kind: type[Exception], says: str
+) -> None:
     server.status = (status, body)
     with pytest.raises(kind, match=says) as error:
         probe(target_from(serve(server), headers=["Authorization: Bearer sk-12345678"], environ={}), "chat")
