@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from sweep.curve import artifact, consistent_point
+from sweep.curve import artifact, consistent_point, declare
 from sweep.curve.assemble import own_findings
 from sweep.curve.frontier import AXES, frontier
 from sweep.curve.setup import DECLARABLE, Facts, constraint, read_software, scenario
-from sweep.errors import ArtifactError
+from sweep.errors import ArtifactError, UsageError
 from sweep.findings import TABLE
 from sweep.model import Curve, Frontier
 
@@ -30,7 +31,7 @@ def problems(curve: Curve) -> Iterator[str]:
             return
         except FOREIGN as error:
             yield f"point {point.id}: cannot be checked ({type(error).__name__})"
-    for check in (_frontiers, _facts, _own_findings):
+    for check in (_times, _frontiers, _facts, _own_findings):
         try:
             yield from check(curve)
         except FOREIGN as error:
@@ -53,6 +54,17 @@ def _cells(curve: Curve) -> Iterator[str]:
     explained = bool(curve.findings)  # one of them says why cells of the grid were not measured
     if curve.complete and unmeasured and "+" not in curve.run_id and not explained:
         yield f"it is called complete, and load {min(unmeasured):g} of its grid is missing"
+
+
+def _times(curve: Curve) -> Iterator[str]:
+    for what, moment in (
+        ("created_at", curve.created_at),
+        *((f"point {one.id}: started_at", one.started_at) for one in curve.points),
+    ):
+        try:
+            datetime.fromisoformat(moment)
+        except ValueError:
+            yield f"{what} is no time"
 
 
 def _unknown_findings(curve: Curve) -> Iterator[str]:
@@ -86,6 +98,11 @@ def _facts(curve: Curve) -> Iterator[str]:
                 yield f"{section}.{key} is marked measured, and nothing measured it"
             elif fact.known == "read" and artifact.plain(fact.value) != artifact.plain(read.get(key)):
                 yield f"{section}.{key} is marked read, and the endpoint does not say so"
+            elif fact.known == "declared" and key in DECLARABLE[section]:
+                try:
+                    declare.checked(section, key, fact.value)
+                except UsageError as error:
+                    yield error.message
 
 
 def _differing(section: str, stored: Facts, again: Mapping[str, Any]) -> Iterator[str]:

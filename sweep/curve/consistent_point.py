@@ -15,6 +15,7 @@ from sweep.curve.stored import histogram_of, table_of
 from sweep.findings import TABLE, weight
 from sweep.measure import validity
 from sweep.measure.point import inverse
+from sweep.measure.quantile import QUANTILES, is_few
 from sweep.model import Curve, Outcome, Point, failures
 
 EDGES = 2  # of a window
@@ -69,8 +70,12 @@ def _trust(point: Point) -> Iterator[str]:
 
 
 def _estimates(point: Point) -> Iterator[str]:
-    """A value lies in its own interval."""
+    """A value lies in its own interval, and a percentile of too few values says so."""
     named = {f"{name} {inner}": one for name, found in point.metrics.items() for inner, one in found.items()}
+    for name, one in named.items():
+        q = QUANTILES.get(name.split()[-1])
+        if q is not None and is_few(q, one.n) and not one.few:
+            yield f"{name} is of {one.n} samples, which are too few, and does not say so"
     named |= {**point.rates, "concurrency": point.concurrency}
     named |= {f"attainment of {result.slo}": result.attainment for result in point.slos}
     named |= {f"goodput under {result.slo}": result.goodput_req_per_s for result in point.slos}

@@ -31,13 +31,13 @@ def parse(describe: str | None, settings: Iterable[str] = ()) -> dict[str, dict[
         if not isinstance(values, dict):
             raise UsageError(f"$.{section}: expected a table", f"write [{section}] and the facts below it")
         for key, value in values.items():
-            declared.setdefault(section, {})[key] = _checked(section, key, value)
+            declared.setdefault(section, {})[key] = checked(section, key, value)
     for text in settings:
         path, equals, value = text.partition("=")
         section, dot, key = path.strip().partition(".")
         if not (equals and dot):
             raise UsageError(f"--set {text}: expected section.key=value", 'for example --set hardware.accelerators="8×H200"')
-        declared.setdefault(section, {})[key] = _checked(section, key, _setting(key, value.strip()))
+        declared.setdefault(section, {})[key] = checked(section, key, _setting(key, value.strip()))
     return declared
 
 
@@ -71,7 +71,8 @@ def _setting(key: str, text: str) -> Any:
         return text
 
 
-def _checked(section: str, key: str, value: Any) -> Any:
+def checked(section: str, key: str, value: Any) -> Any:
+    """The fact as it is stored. Raises UsageError for one that no system has."""
     if section not in DECLARABLE:
         raise UsageError(f"$.{section}: unknown section", f"known: {', '.join(DECLARABLE)}")
     if key not in DECLARABLE[section]:

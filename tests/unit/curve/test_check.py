@@ -15,7 +15,7 @@ from curve_builder import curve, measured, records
 from sweep.curve import artifact
 from sweep.curve.check import check, summary
 from sweep.curve.parquet import write_records
-from sweep.model import Bound, Estimate, Finding, JointTable, Slo
+from sweep.model import Bound, Estimate, Fact, Finding, JointTable, Slo
 from sweep.records import concat
 
 FAST = Slo(
@@ -64,7 +64,23 @@ def metric(name: str, statistic: str, value: float) -> dict[str, dict[str, Estim
     return {**metrics, name: {**metrics[name], statistic: changed}}
 
 
+def with_fact(section: str, key: str, value):
+    facts = {**getattr(CURVE, section), key: Fact(value=value, known="declared")}
+    return msgspec.structs.replace(CURVE, **{section: facts})
+
+
+def with_few(name: str, statistic: str):
+    metrics = CURVE.points[0].metrics
+    return with_point(metrics={**metrics, name: {**metrics[name], statistic: Estimate(value=None, n=300)}})
+
+
 LIES = {
+    "a count of machines": (with_fact("hardware", "accelerator_count", -8), "accelerator_count: expected a number from 0"),
+    "no machine": (with_fact("hardware", "accelerator_count", 0), "accelerator_count: expected a whole number from 1, got 0"),
+    "a price": (with_fact("price", "per_accelerator_hour", -5.0), "$.price.per_accelerator_hour: expected a number from 0"),
+    "a day": (msgspec.structs.replace(CURVE, created_at="yesterday"), "created_at is no time"),
+    "a point's day": (with_point(started_at="yesterday"), "point c2.0: started_at is no time"),
+    "a tail of few": (with_few("ttft_s", "p99"), "ttft_s p99 is of 300 samples, which are too few, and does not say so"),
     "outcomes": (with_point(outcomes={"ok": 1}), "1 outcomes for a cohort of 300"),
     "cohort": (with_point(cohort=299, outcomes={"ok": 299}), "the joint table holds 300 requests for a cohort of 299"),
     "a percentile": (with_point(metrics=metric("ttft_s", "p99", 0.1)), "ttft_s p99 is 0.1, by its histogram"),
