@@ -4,7 +4,7 @@ Cells of the simulated presets in virtual time, started in mid-flight and ended 
 load; and beside them the usual recipe, 2·C warm-ups and then 10·C requests from a cold start, with its own errors. Errors are
 means over seeds ± their standard error (the long run's included); seeds are added until that is a third of the goal or they
 are `MOST`. So bias is told from noise; noise is what intervals are for, and `held` is the share of them that hold the truth.
-The default takes a few cells of each kind and few seeds, in three minutes; `--full` takes everything, in an hour.
+The default takes a few cells of each kind and few seeds, half a minute of one core; `--full` takes everything, an hour or more.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ def decide(cell: Cell, done: Records, open: Records, started_ns: int, now_ns: in
 
     Enough: the window is as long as demanded (`duration_s`, else max(20 s, 2 median E2E); never below one median E2E), the
     cohort has `requests`, a cold closed loop has gone whole rounds, and everything asked is known at this checkpoint and at
-    the one before, or would take longer than the cell may; or `cap_s` is over. Abort: half of the requests fail, the backlog
-    of an open loop grows, or the cap comes before a steady state.
+    the one before, or would take longer than the cell may; or a smaller load is sure to deliver more; or `cap_s` is over.
+    Abort: half of the requests fail, the backlog of an open loop grows, or the cap comes before a steady state.
     """
     rows = _together(done, open)
     outcome = done["outcome"]
