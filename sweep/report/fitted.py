@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-LEAST_PROSE = 16  # characters of a column whose text wraps
+LEAST_PROSE = 14  # characters of a column whose text wraps
 
 
 @dataclass(frozen=True, slots=True)

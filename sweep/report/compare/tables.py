@@ -41,7 +41,8 @@ def targets(compared: Comparison, *, priced: bool | None = None, brief: bool = F
         title = "Goodput under each SLO" if good else f"{bare(compared.y_label).capitalize()} at places on the axis"
         unit = names.rate_unit(compared).replace("/accelerator", "/acc." if brief else " per accelerator")
         rate = names.counted(compared, good=good) + ("\n" if brief else " ") + unit
-        cost = (names.cost_head(compared, good=good), "95 %")[: 1 if brief else 2] if priced else ()
+        cost_head = names.cost_head(compared, good=good)
+        cost = ((cost_head.replace("cost ", "cost\n"),) if brief else (cost_head, "95 %")) if priced else ()
         head = ("target", "", rate, "95 %", "proven", *cost, "at load" if brief else "how")
         rows = [row for each in answers for row in _answer_rows(compared, each, priced, brief)]
         note = "Proven: by the measurements alone, from what was attained to what cannot be exceeded."

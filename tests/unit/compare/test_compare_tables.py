@@ -37,11 +37,13 @@ def test_each_cost_is_in_its_own_currency_where_they_differ() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_a_verdict_is_the_last_to_go(width: int) -> None:
-    curves = [side(name, output=1 + place / 10, accelerators=1, price=2.0) for place, name in enumerate("abcde")]
+    outputs = {"a": 1.0, "b": 1.2, "c": 1.04}
+    curves = [side(name, output=output, spread=0.05, accelerators=1, price=2.0) for name, output in outputs.items()]
     console = Console(file=StringIO(), width=width)
     text.show(console, compare(curves, at=(15.0, 30.0)), curves)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "B better" in shown
+    assert "undecided" in shown
     assert max(map(len, shown.splitlines())) <= width
 
 
