@@ -28,13 +28,21 @@ class Outputs:
 
 
 def publish(histories: Sequence[History], outputs: Outputs, *, strict: bool = False) -> None:
-    """Everything asked for. Raises OutputError, when the judgement has been shown."""
+    """Everything asked for, all but the document with foreign text made harmless. Raises OutputError, when the judgement has been shown."""
+    from sweep.cli.screen import terminal
     from sweep.convert.bencher import bencher
+    from sweep.convert.document import document
     from sweep.convert.junit import junit
     from sweep.convert.markdown import markdown
     from sweep.convert.prometheus import prometheus
+    from sweep.report.foreign import harmless
+    from sweep.report.nightly import text
 
-    _say(histories, outputs)
+    if outputs.json:
+        sys.stdout.buffer.write(document(histories))
+    histories = [harmless(history) for history in histories]
+    if not outputs.json:
+        text.show(terminal(stderr=outputs.stdout_is_taken), histories)
     if outputs.junit:
         _write(outputs.junit, junit(histories, strict=strict))
     if outputs.summary:
@@ -63,18 +71,6 @@ def tonight(curves: Sequence[Curve], folder: Path, outputs: Outputs) -> int:
     histories = [regress.gate(folder, curve) for curve in curves]
     publish(histories, outputs)
     return regress.exit_code(histories)
-
-
-def _say(histories: Sequence[History], outputs: Outputs) -> None:
-    if outputs.json:
-        from sweep.convert.document import document
-
-        sys.stdout.buffer.write(document(histories))
-        return
-    from sweep.cli.screen import terminal
-    from sweep.report.nightly import text
-
-    text.show(terminal(stderr=outputs.stdout_is_taken), histories)
 
 
 def _write(path: Path, text: str, *, append: bool = False) -> None:

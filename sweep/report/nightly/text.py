@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sweep import findings
@@ -27,9 +28,8 @@ CHANGES_SHOWN, ASIDE_SHOWN = 5, 5
 
 
 def show(console: Console, histories: Sequence[History]) -> None:
-    for history in histories:
-        for piece in lines(history):
-            console.print(piece)
+    for piece in (*chain.from_iterable(map(lines, histories)), *_set_aside(histories)):
+        console.print(piece)
 
 
 def lines(history: History) -> Iterator[RenderableType]:
@@ -49,22 +49,22 @@ def lines(history: History) -> Iterator[RenderableType]:
             yield Text(f"  {findings.advice(finding)}", "dim")
         yield Text()
         yield _metrics(history)
-    yield from _told(history)
-    yield Text()
-
-
-def _told(history: History) -> Iterator[RenderableType]:
-    """Changes, the latest first, and files that were set aside."""
-    from rich.text import Text
-
     if history.changes:
         yield Text()
     for change in reversed(history.changes[-CHANGES_SHOWN:]):
         yield Text(change_text(history, change))
-    for each in history.set_aside[:ASIDE_SHOWN]:
+    yield Text()
+
+
+def _set_aside(histories: Sequence[History]) -> Iterator[RenderableType]:
+    """Files that are in no history, each once: what is no curve was set aside for all."""
+    from rich.text import Text
+
+    files = list(dict.fromkeys(each for history in histories for each in history.set_aside))
+    for each in files[:ASIDE_SHOWN]:
         yield Text(f"set aside: {each.file}: {each.reason}", "dim")
-    if len(history.set_aside) > ASIDE_SHOWN:
-        yield Text(f"set aside: {counted(len(history.set_aside) - ASIDE_SHOWN, 'more file')}; --json lists all", "dim")
+    if len(files) > ASIDE_SHOWN:
+        yield Text(f"set aside: {counted(len(files) - ASIDE_SHOWN, 'more file')}; --json lists all", "dim")
 
 
 def _metrics(history: History) -> Fitted:

@@ -6,9 +6,10 @@ import json
 import re
 from xml.etree import ElementTree
 
+import msgspec
 import numpy as np
 import pytest
-from curve_builder import curve, point
+from curve_builder import ENDPOINT, curve, point
 from nights import night, nights, worsenings
 
 from sweep.cli.main import run
@@ -198,6 +199,29 @@ def test_the_command_without_a_page_leaves_only_the_index(folder, capsys):
     assert run(["regress", str(folder), "--no-page"]) == 1
     assert {path.name for path in folder.iterdir()} - before == {"history.index.json"}
     assert "since 2026-01-11" in capsys.readouterr().out
+
+
+def test_escapes_in_foreign_text_reach_no_terminal_and_no_file(tmp_path, capsys):
+    endpoint = msgspec.structs.replace(ENDPOINT, model="m\x1b[31mRED\x07")
+    artifact.save(curve(endpoint=endpoint), tmp_path)
+    out = tmp_path / "out"
+    files = ["--junit", out / "j.xml", "--summary", out / "s.md", "--bencher", out / "b.json", "--prometheus", out / "p.prom"]
+    assert run(["regress", str(tmp_path), "--out", *map(str, (out, *files))]) == 0
+    assert "m�[31mRED�" in capsys.readouterr().out
+    for path in {*out.iterdir()} - {*out.glob("*.png")}:
+        assert not {*"\x1b\x07"} & {*path.read_text()}, path.name
+    assert run(["regress", str(tmp_path), "--no-page", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["histories"][0]["title"] == f"{endpoint.model} · 1k-8k"
+
+
+def test_a_file_set_aside_for_all_histories_is_named_once(tmp_path, capsys):
+    for model in ("one", "two"):
+        artifact.save(curve(name=model, endpoint=msgspec.structs.replace(ENDPOINT, model=model)), tmp_path)
+    (tmp_path / "junk.curve.json").write_text("{}")
+    assert run(["regress", str(tmp_path), "--no-page"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("learning") == 2
+    assert said.count("set aside: ") == said.count("junk.curve.json") == 1
 
 
 def test_usage_errors_are_one_line(folder, capsys):
