@@ -31,7 +31,7 @@ def loaded(site: Site) -> bool:
 
 def test_an_endpoint_that_loads_again_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes connections and refuses everything meanwhile, as llama.cpp's does: here for longer than one preflight is patient."""
-    monkeypatch.setattr(inquiry, "PAUSE_S", 0.01, raising=False)
+    monkeypatch.setattr(inquiry, "PAUSE_S", 0.01)
     asked_meanwhile: list[Asked] = []
 
     def loading(asked: Asked) -> Answer | None:
