@@ -70,7 +70,7 @@ class Judgement(Noun, frozen=True, kw_only=True):
 
     verdict: NightVerdict
     baseline: int  # how many nights it was compared with
-    suspects: tuple[Suspect, ...] = ()
+    suspects: tuple[Suspect, ...] = ()  # as this night shows them
     findings: tuple[Finding, ...] = ()
 
 

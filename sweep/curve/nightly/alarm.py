@@ -135,15 +135,20 @@ def pooled(nights: Iterable[Failures]) -> Failures:
 
 
 def error_jump(baseline: Sequence[Failures], nights: Sequence[Failures]) -> Suspect | None:
-    """More failures than chance and the worst of the baseline's nights explain. `change` is the rise of the share."""
-    (failed, asked), (usual_failed, usual_asked) = pooled(nights), pooled(baseline)
-    if not failed or not usual_asked:
+    """More failures than chance and the worst of the baseline's nights explain."""
+    rise = error_rise(baseline, nights)
+    if rise is None or rise.p >= ERROR_P:
         return None
+    failed, asked = pooled(nights)
     worst = max(bad / total for bad, total in baseline if total)
-    if failed / asked <= worst + ERROR_RISE:
+    return rise if failed / asked > worst + ERROR_RISE else None
+
+
+def error_rise(baseline: Sequence[Failures], nights: Sequence[Failures]) -> Suspect | None:
+    """By how much the share of failures rose, and how likely by chance; None where nothing was asked."""
+    (failed, asked), (usual_failed, usual_asked) = pooled(nights), pooled(baseline)
+    if not asked or not usual_asked:
         return None
     p = float(special.bdtrc(failed - 1, asked, (usual_failed + 0.5) / (usual_asked + 1)))
-    if p >= ERROR_P:
-        return None
     change = failed / asked - usual_failed / usual_asked
     return Suspect(metric=ERRORS, track="errors", cell=None, direction="worse", change=change, p=p)

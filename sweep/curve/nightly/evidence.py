@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from sweep.curve.nightly import alarm, dating
@@ -39,6 +40,18 @@ class Evidence:
         y = self.table.y[list(nights)]
         effect = curve_track(against, y).effect[row] if column is None else point_track(against, y).effect[row, column]
         return float(effect) if suspect.direction == "worse" else -float(effect)
+
+    def on(self, night: int, against: Reference, baseline: Sequence[int], suspect: Suspect) -> Suspect:
+        """A suspicion as this night alone shows it; as it was where the night does not have the figure."""
+        if suspect.track == "errors":
+            return alarm.error_rise([self.failures[each] for each in baseline], [self.failures[night]]) or suspect
+        row, column = self._place(suspect)
+        track, place = (curve_track, (row,)) if column is None else (point_track, (row, column))
+        tested = track(against, self.table.y[night : night + 1])
+        effect, p = tested.effect[place], (tested.p_worse if suspect.direction == "worse" else tested.p_better)[place]
+        if not np.isfinite(effect):
+            return suspect
+        return msgspec.structs.replace(suspect, change=alarm.relative(self.table.metrics[row], float(effect)), p=float(p))
 
     def size(self, against: Reference, nights: Sequence[int], suspect: Suspect) -> float:
         """How large a change is by its nights. A night of failures may have no figures at all: there, what was confirmed."""

@@ -108,7 +108,7 @@ class Replay:
         if not against.judgeable(self.evidence.table.y[night]):
             findings.append(Finding(code="nothing-to-judge"))
             return "unjudged", suspects
-        waiting = [suspect for _, suspect in self.pending.values()]
+        waiting = self.as_of(night, against, [suspect for _, suspect in self.pending.values()])
         return ("suspected" if any(suspect.direction == "worse" for suspect in waiting) else "ok"), waiting
 
     def follow(self, night: int, latest: Confirmed, findings: list[Finding]) -> Outcome:
@@ -127,11 +127,17 @@ class Replay:
         ]
         proven = self.confirmed(before, level)
         if proven:
-            return self.go_on(night, latest, proven)
+            verdict, suspects = self.go_on(night, latest, proven)
+            return verdict, self.as_of(night, before, suspects)
         self.wait(night, further, level, findings)
+        shown = self.as_of(night, before, self.in_force())
         if night - change.confirmed >= MIN_NIGHTS and len(level) >= MIN_NIGHTS:
             self.close()
-        return _verdict(change), self.in_force()
+        return _verdict(change), shown
+
+    def as_of(self, night: int, against: Reference, suspects: Sequence[Suspect]) -> list[Suspect]:
+        """What other nights raised or proved, with the evidence of this one."""
+        return [self.evidence.on(night, against, self.shown_against(), one) for one in suspects]
 
     # --- suspicions ----------------------------------------------------------------------------------------------
 

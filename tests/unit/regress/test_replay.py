@@ -65,6 +65,25 @@ def test_a_point_alone_is_found():
     assert [(one.track, one.cell) for one in change.suspects] == [("point", "c16")]
 
 
+@pytest.mark.parametrize(("metric", "columns", "cell"), [(TPOT, slice(None), None), (TTFT, 5, "c16")])
+def test_a_night_is_shown_with_its_own_evidence(metric, columns, cell):
+    """Not with that of the night that raised the suspicion or proved the change."""
+    losses = [0.2, 0.25, 0.3, 0.22, 0.28]
+    y = noise(25, share=0.1)
+    y[20:, metric, columns] = np.log1p(losses)[:, None] if cell is None else np.log1p(losses)
+    shown = [one for judged in decided(nights(y)).judged[20:] for one in judged.suspects if one.cell == cell]
+    assert [one.change for one in shown] == pytest.approx(losses, abs=0.01)
+    assert len({one.p for one in shown}) == 5
+
+
+def test_a_suspicion_that_a_night_does_not_share_is_shown_so():
+    y = noise(22, share=0.1)
+    y[20, TTFT] += 0.2
+    raised, waiting = (judged.suspects[0] for judged in decided(nights(y)).judged[20:])
+    assert (raised.change > 0.2, raised.p < 1e-3) == (True, True)
+    assert (abs(waiting.change) < 0.02, waiting.p > 0.01) == (True, True)
+
+
 def test_an_effect_below_the_floor_is_no_alarm():
     """Significant as it may be, 1.5 % is nobody's regression."""
     y = noise(40, share=0.05)
@@ -207,6 +226,14 @@ def test_failures_are_an_alarm_of_their_own():
     assert verdicts(history)[24:] == ["suspected", "regressed"]
     assert history.judged[-1].suspects[0].track == "errors"
     assert "error-jump" in {finding.code for finding in history.judged[-1].findings}
+
+
+def test_failures_are_those_of_the_night():
+    y = noise(28)
+    failed = [20, 30, 16, 24]
+    made = nights(y[:24]) + [night(24 + place, y[24 + place], failed=count) for place, count in enumerate(failed)]
+    shown = [one.change for judged in decided(made).judged[24:] for one in judged.suspects]
+    assert shown == pytest.approx([count / 200 for count in failed])
 
 
 def test_a_broken_build_is_red_while_it_lasts_and_no_longer():
