@@ -49,6 +49,8 @@ def _maps(figure: Figure, history: History, first: int) -> None:
             if change.began >= first and any(one.metric == line.metric for one in change.suspects):
                 ax.axvline(days(history)[change.began] - usual_gap(at) / 2, color=style.INK, linewidth=1.2)
     time_axis(axes[-1], history, first)
+    edges = _edges(days(history)[first:])
+    axes[-1].set_xlim(edges[0], edges[-1])
 
 
 def _ratios(history: History, line: Timeline, first: int) -> tuple[list[str], np.ndarray]:

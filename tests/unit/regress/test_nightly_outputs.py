@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 from curve_builder import ENDPOINT, curve, point
+from matplotlib.colors import to_hex
 from nights import night, nights, worsenings
 
 from sweep.cli.main import run
@@ -24,6 +25,7 @@ from sweep.curve.nightly.judge import judge
 from sweep.curve.nightly.rules import rules
 from sweep.curve.nightly.words import latest_night, percent, when
 from sweep.report.nightly import drawing, page
+from sweep.report.nightly.heatmap import UNMEASURED, map_figure
 from sweep.report.nightly.timeline import timeline_figure
 
 RULES = rules()
@@ -145,6 +147,20 @@ def test_pages_are_self_contained_and_foreign_text_is_escaped(tmp_path):
         assert not re.search(r'(?:src|href)="(?!#|nightly-)', html)
     assert all(html.count("<svg") == 3 for html in pages)
     assert all(f'href="{path.name}"' in index for path in tmp_path.glob("nightly-*.html"))
+
+
+def test_every_night_of_a_map_has_its_whole_column_and_missing_ones_are_grey():
+    """As the page says below it."""
+    missing = [night(place, day=place + (place > 5)) for place in range(12)]
+    ax = map_figure(judge(comparable("x", missing), RULES)).axes[0]
+    (mesh,) = ax.collections
+    borders = mesh.get_coordinates()[0, :, 0]
+    assert ax.get_xlim() == pytest.approx((borders[0], borders[-1]))
+    mesh.update_scalarmappable()
+    first_row = mesh.get_facecolor()[: len(borders) - 1]
+    assert [place for place, colour in enumerate(first_row) if to_hex(colour) == UNMEASURED] == [6]
+    assert {to_hex(colour) for colour in first_row} == {UNMEASURED, "#ffffff"}
+    assert "white where it lies on it; grey where there is no curve that night" in page.render(OK)
 
 
 def test_the_same_history_is_drawn_the_same():
