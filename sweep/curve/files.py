@@ -19,7 +19,7 @@ def read_text(path: Path) -> str:
             raw = file.read(MAX_TEXT_BYTES + 1)
         if len(raw) > MAX_TEXT_BYTES:
             raise UsageError(f"{path}: too big", "name a readable file")
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", "name a readable file") from None
     except UnicodeDecodeError:

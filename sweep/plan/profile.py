@@ -64,7 +64,7 @@ def _short(tokens: int) -> str:
 
 def _read(path: Path, shown: str, name: str) -> Profile:
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ProfileError(f"profile {shown}: {(error.strerror or 'cannot be read').lower()}", _known(name)) from None
     except UnicodeDecodeError:
@@ -109,7 +109,7 @@ def _wrong_type(message: str, raw: dict[str, Any], shown: str) -> ProfileError:
 def _value_at(raw: Any, where: str) -> str:
     for step in re.findall(r"[A-Za-z_]\w*|\d+", where):
         raw = raw[int(step)] if isinstance(raw, list) else raw[step]
-    return msgspec.json.encode(raw, enc_hook=str).decode()
+    return str(raw) if isinstance(raw, float) else msgspec.json.encode(raw, enc_hook=str).decode()  # JSON has no nan
 
 
 def _checked(profile: Profile, shown: str) -> Profile:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sweep.curve.files import read_text
 from sweep.errors import ProfileError
 from sweep.model import Length
 from sweep.plan import lengths
@@ -52,6 +53,7 @@ def test_a_path_is_a_profile_and_its_stem_the_name(tmp_path: Path) -> None:
     [
         ('isl.mean = 8\nosl.mean = "8k"', '$.osl.mean: expected int, got "8k"'),
         ("isl.mean = 8\nosl.mean = 8.5", "$.osl.mean: expected int, got 8.5"),
+        ("isl.mean = nan\nosl.mean = 8", "$.isl.mean: expected int, got nan"),
         ("isl.mean = 8\nosl.mean = true", "$.osl.mean: expected int, got true"),
         ("isl.mean = 8", "$: object missing required field osl"),
         ("isl.mean = 8\nosl.men = 8", "$.osl: unknown field men"),
@@ -81,6 +83,14 @@ def test_a_bad_file_is_one_line_with_the_place(tmp_path: Path, toml: str, says: 
     assert caught.value.message == f"profile {path}: {says}"
     assert caught.value.hint
     assert "\n" not in caught.value.message + caught.value.hint
+
+
+def test_a_byte_order_mark_is_no_statement(tmp_path: Path) -> None:
+    """Some editors write one."""
+    file = tmp_path / "mine.toml"
+    file.write_bytes(b"\xef\xbb\xbfisl.mean = 8\nosl.mean = 9\n")
+    assert load_profile(str(file)).osl == Length(mean=9)
+    assert read_text(file).startswith("isl")
 
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
