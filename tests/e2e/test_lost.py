@@ -88,7 +88,7 @@ class Late(Site):
         return super().get_request()
 
 
-def test_an_endpoint_that_takes_connections_late_is_not_the_client_s_fault(tmp_path: Path) -> None:
+def test_what_still_waits_for_a_connection_when_the_cell_ends_is_no_failure(tmp_path: Path) -> None:
     def once(asked: Asked) -> Answer | None:
         closing = {"Connection": "close"}
         return Answer(body=STREAM, kind="text/event-stream", headers=closing) if asked.method == "POST" else None
@@ -96,6 +96,4 @@ def test_an_endpoint_that_takes_connections_late_is_not_the_client_s_fault(tmp_p
     with running(once, kind=Late) as site:
         (point,) = swept(site, tmp_path, (4,), "--grid", "6", "--duration", "2s").points
     assert set(point.outcomes) == {"ok"}
-    found = {finding.code: finding.data for finding in point.findings}
-    assert "concurrency" in found, "it never held so many"
-    assert "slots stood empty" not in found.get("client-bound", {}).get("why", "")
+    assert "concurrency" in {finding.code for finding in point.findings}, "it never held so many"
