@@ -65,7 +65,7 @@ def save(curve: Curve, folder: Path) -> Path:
 def load(path: str | Path) -> Curve:
     """Reads and verifies a curve file. Raises ArtifactError, in bounded time and memory, for one that does not hold."""
     where = Path(path)
-    return loads(read(where), where.name)
+    return loads(read(where), str(where))
 
 
 def read(path: Path) -> bytes:

@@ -148,6 +148,17 @@ def test_merge_refuses_other_work_and_what_makes_no_sense(capsys: pytest.Capture
     assert not out.exists()
 
 
+def test_a_file_that_cannot_be_read_is_named_as_it_was_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Two files of one name are told apart by their folders."""
+    good, bad = (tmp_path / name / "x.curve.json" for name in "ab")
+    for path in (good, bad):
+        path.parent.mkdir()
+        shutil.copy(DEMO, path)
+    bad.write_text("{}")
+    assert run(["compare", str(good), str(bad)]) == 4
+    assert f"error: {bad}: " in capsys.readouterr().err
+
+
 def test_check_exits_with_4_and_names_what_does_not_hold(capsys: pytest.CaptureFixture[str], copy: Path) -> None:
     assert run(["check", str(copy)]) == 0
     document = json.loads(copy.read_text())
