@@ -13,6 +13,8 @@ from sweep.curve.repeats import repeats
 from sweep.curve.setup import Declared, four_questions
 from sweep.model import SCHEMA, Curve, Endpoint, Fact, Finding, Plan, Point, Tool
 
+LIMITED = {"budget", "token-cap"}  # findings that say why a sweep ended before all its cells
+
 
 def assemble(
     points: Sequence[Point],
@@ -32,6 +34,7 @@ def assemble(
 ) -> Curve:
     """`findings` are those of the endpoint; those of the curve as a whole are added here. `calibration`: a self-test's result."""
     points = as_stored(points)
+    of_plan = plan_findings(plan, points, endpoint)
     questions = four_questions(plan, endpoint, points, client, declared)
     return Curve(
         schema=SCHEMA,
@@ -51,7 +54,12 @@ def assemble(
         price=questions.price,
         points=points,
         frontiers=frontiers(points, endpoint.rate_unit),
-        findings=(*findings, *own_findings(points, complete), *plan_findings(plan, points), *_beyond(points, calibration)),
+        findings=(
+            *findings,
+            *own_findings(points, complete, (*findings, *of_plan)),
+            *of_plan,
+            *_beyond(points, calibration),
+        ),
         complete=complete,
         repeats=repeats(points),
         calibration=dict(calibration) if calibration is not None else None,
@@ -63,24 +71,26 @@ def _turns(interleaved: Mapping[str, str] | None) -> dict[str, Fact]:
     return {} if interleaved is None else {"interleaved": Fact(value=dict(interleaved), known="measured")}
 
 
-def plan_findings(plan: Plan, points: Sequence[Point]) -> list[Finding]:
+def plan_findings(plan: Plan, points: Sequence[Point], endpoint: Endpoint) -> list[Finding]:
     """What did not stand when it was measured again, and what the plan asked for beyond its budget."""
     found = unconfirmed(points)
-    step = unlimited(plan, points) if over_budget(plan, points) else None
-    if step is not None:
-        ahead = dict.fromkeys((step.level, *levels_ahead(plan, points, step)))
-        what = ", ".join(f"{level:g}" for level in ahead)
+    step = unlimited(plan, points)
+    if step is not None and over_budget(plan, points, step.level, endpoint):
+        ahead, known = dict.fromkeys((step.level, *levels_ahead(plan, points, step))), {point.load.level for point in points}
+        what = ", ".join(f"{level:g}{' again' if level in known else ''}" for level in ahead)
         found.append(Finding(code="budget", data={"budget_s": plan.budget_s, "what": what}))
     return found
 
 
-def own_findings(points: Sequence[Point], complete: bool) -> list[Finding]:
+def own_findings(points: Sequence[Point], complete: bool, others: Sequence[Finding]) -> list[Finding]:
+    """What points and completeness say; `others` may say already why cells are missing."""
     found = []
-    if not complete:
+    if not complete and LIMITED.isdisjoint(finding.code for finding in others):
         found.append(Finding(code="partial", data={"done": len(points)}))
     found += [finding for finding in [moved(points)] if finding is not None]
-    levels = {point.load.level for point in points if not point.disqualified}
-    if len(levels) > 1 and len(frontier(points, default_axis(points)).vertices) == 1:
+    sound = {point.id: point.load.level for point in points if not point.disqualified}
+    best = frontier(points, default_axis(points)).vertices
+    if len(set(sound.values())) > 1 and len(best) == 1 and min(sound.values()) in {sound.get(each) for each in best[0].points}:
         found.append(Finding(code="one-vertex"))
     return found
 

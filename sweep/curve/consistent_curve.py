@@ -114,7 +114,7 @@ def _differing(section: str, stored: Facts, again: Mapping[str, Any]) -> Iterato
 
 def _own_findings(curve: Curve) -> Iterator[str]:
     stated = {finding.code for finding in curve.findings}
-    for finding in own_findings(curve.points, curve.complete):
+    for finding in own_findings(curve.points, curve.complete, curve.findings):
         if finding.code not in stated:
             yield f"the finding {finding.code!r} is due, and the curve does not have it"
     if curve.complete and "partial" in stated:

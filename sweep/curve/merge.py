@@ -72,7 +72,7 @@ def _merged(curves: Sequence[Curve], together: Callable[[Sequence[Curve]], tuple
         client=reduce(_agreed, (curve.client for curve in curves)),
         points=points,
         frontiers=frontiers(points, first.endpoint.rate_unit),
-        findings=(*inherited, *own_findings(points, complete)),
+        findings=(*inherited, *own_findings(points, complete, inherited)),
         complete=complete,
         repeats=repeats(points),
         previous_digests=tuple(dict.fromkeys(digest for curve in curves for digest in _digests(curve))),

@@ -3,7 +3,8 @@
 With a grid: its levels in order, the whole pass once per repeat (repeats far apart in time see the drift of the endpoint).
 Without: doubling from 1 until throughput no longer rises, failures begin or the cap is reached; then up to `plan.refine` cells
 where they say most (`narrow.py`); then the repeats in passes; at last the first cell once more, as a check for drift. All
-within the budget of endpoint time; refinement keeps enough of it for the last cell.
+within the budget of endpoint time: no cell is begun that it cannot give its shortest time, and refinement keeps enough for the
+last one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sweep.curve.narrow import confirming, narrowing
-from sweep.model import Estimate, Plan, Point
+from sweep.model import Endpoint, Estimate, Plan, Point
+from sweep.plan.budget import least_s
 from sweep.plan.effort import REFINEMENT
 
 MIN_GAIN = 1.03  # doubling the load for less is no longer a rise
@@ -28,13 +30,14 @@ class Next:
     reason: str
 
 
-def next_level(plan: Plan, points: Sequence[Point]) -> Next | None:
-    """The next cell's load, or None when the curve is complete or the budget spent."""
-    return None if over_budget(plan, points) else unlimited(plan, points)
+def next_level(plan: Plan, points: Sequence[Point], endpoint: Endpoint | None = None) -> Next | None:
+    """The next cell's load, or None when the curve is complete or the budget spent. `endpoint` tells how long a cell takes."""
+    step = unlimited(plan, points)
+    return None if step is None or over_budget(plan, points, step.level, endpoint) else step
 
 
 def unlimited(plan: Plan, points: Sequence[Point]) -> Next | None:
-    """As `next_level`, whatever was spent until now."""
+    """As `next_level`, whatever was spent until now; None when the curve is complete."""
     done = {(point.load.level, point.repeat) for point in points}
     if plan.grid is not None:
         return _passes(plan.grid, plan.repeats, done)
@@ -53,8 +56,9 @@ def levels_ahead(plan: Plan, points: Sequence[Point], step: Next) -> tuple[float
     done = {(point.load.level, point.repeat) for point in points} | {(step.level, step.repeat)}
     if plan.grid is not None:
         return tuple(level for repeat in range(plan.repeats) for level in plan.grid if (level, repeat) not in done)
-    doubled = _doubling(plan)
-    return tuple(level for level in doubled if level > step.level) if step.level in doubled and step.repeat == 0 else ()
+    doubled, last = _doubling(plan), (1.0, plan.repeats)
+    larger = [level for level in doubled if level > step.level] if step.level in doubled and step.repeat == 0 else []
+    return (*larger, *([1.0] if last not in done else []))
 
 
 def rival_tok_per_s(plan: Plan, points: Sequence[Point], level: float) -> float | None:
@@ -73,8 +77,15 @@ def spent_s(points: Sequence[Point]) -> float:
     return sum(point.busy_s or 0.0 for point in points)
 
 
-def over_budget(plan: Plan, points: Sequence[Point]) -> bool:
-    return plan.budget_s is not None and bool(points) and spent_s(points) >= plan.budget_s
+def left_s(plan: Plan, points: Sequence[Point]) -> float | None:
+    """Of the budget, None without one."""
+    return None if plan.budget_s is None else max(0.0, plan.budget_s - spent_s(points))
+
+
+def over_budget(plan: Plan, points: Sequence[Point], level: float, endpoint: Endpoint | None) -> bool:
+    """Whether what is left of the budget is less than a cell at this level takes at least, as far as that is known."""
+    left = left_s(plan, points)
+    return left is not None and (left <= 0 or left < (least_s(plan, endpoint, level) or 0.0))
 
 
 def _further(plan: Plan, points: Sequence[Point], first_pass: Sequence[Point]) -> Next | None:

@@ -29,20 +29,20 @@ CURVE: dict[str, Kind] = {
     "token-cap": Kind(
         "note",
         "the sweep ended within its limit of {tokens:,} tokens",
-        "`sweep resume DIR --max-tokens N` measures the rest; what was spent counts",
+        "`sweep resume --max-tokens N` with this run's folder measures the rest; what was spent counts",
         "; {spent:,} were spent",
     ),
     "budget": Kind(
         "note",
-        "the budget of {budget_s:.0f} s was spent; not measured: {what}",
-        "`sweep resume DIR --budget TIME` measures the rest; what was spent counts",
+        "the budget of {budget_s:.0f} s holds no more cells; not measured: {what}",
+        "`sweep resume --budget TIME` with this run's folder measures the rest; what was spent counts",
     ),
     "unconfirmed": Kind(
         "warning",
         "{what} of {load} was {first:.4g}, and {again:.4g} when measured again with fresh prompts",
         "the curve takes their mean; repeat the sweep with --repeat before relying on this point",
     ),
-    "partial": Kind("note", "the sweep was interrupted after {done} of its cells", "`sweep resume DIR` goes on"),
+    "partial": Kind("note", "the sweep ended after {done} of its cells", "`sweep resume` with this run's folder goes on"),
     "moved": Kind(
         "warning",
         "{what} at the first load was {first:.4g} at the start and {last:.4g} at the end of the sweep",

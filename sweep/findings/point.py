@@ -58,7 +58,7 @@ POINT: dict[str, Kind] = {
     "unresolved": Kind(
         "warning",
         "the window ended after {seconds:.0f} s, before all asked of it was known: {why}",
-        "raise --cap or --max-tokens",
+        "raise --cap, --budget or --max-tokens",
     ),
     "imprecise": Kind(
         "note",

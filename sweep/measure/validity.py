@@ -10,7 +10,7 @@ import numpy as np
 from sweep.findings import weight
 from sweep.measure import client, precision, saturation, steadiness
 from sweep.measure.quantile import QUANTILES, is_few, rank
-from sweep.measure.reasons import ABORTED, CAP, OUTDONE, OVERLOAD, TOKEN_CAP
+from sweep.measure.reasons import ABORTED, CAP, OUTDONE, OVERLOAD, TIME_CAP, TOKEN_CAP
 from sweep.measure.window import is_open, slots_of
 from sweep.model import Cell, Endpoint, Estimate, Finding, Gate, Outcome, Point, Slo, TokenSource, failures
 from sweep.records import Records
@@ -102,7 +102,7 @@ def _load(cell: Cell, records: Records, point: Point) -> Iterator[Finding]:
     window, held = point.window, point.concurrency.value
     if window is None or held is None:
         return
-    if window.end_reason in (CAP, TOKEN_CAP) and not window.resolved:
+    if window.end_reason in (CAP, TOKEN_CAP, TIME_CAP) and not window.resolved:
         yield Finding(code="unresolved", data={"seconds": window.seconds, "why": window.end_reason})
     if not is_open(cell.load) and cell.load.kind != "offline":
         asked = slots_of(cell.load)

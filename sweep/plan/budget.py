@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
-from sweep.errors import ProfileError
+from sweep.errors import ProfileError, UsageError
 from sweep.model import Endpoint, Expected, Plan, Profile
 from sweep.plan import effort, lengths, start
 from sweep.plan.arrival import OPEN
@@ -40,7 +42,8 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     """Requests, tokens and time of the whole grid; without one, of the doubling ladder to its end and its refinement.
 
     Estimates: cells go on while what is asked of them is not known well enough, which takes one shortest window to four, and
-    the ladder may end early. A budget is spent on its cells, whatever they would need at least.
+    the ladder may end early. A budget holds as many cells, in their order, as it can give the shortest time; what it holds
+    beyond all of them is spent on knowing their figures better.
     """
     levels = (plan.grid or doubling(plan.max_concurrency)) * plan.repeats
     pace = pace_of(endpoint)
@@ -50,8 +53,15 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
     longer = VARYING if lengths.vary(plan.profile) else LONGER
     longer = longer if plan.limits.gates and plan.budget_s is None else 1.0
     cells = [_cell(plan, level, *pace, longer) for level in levels]
+    share = 1 + effort.REFINEMENT * bool(beyond)
+    if plan.budget_s is not None:
+        held = sum(until_s <= plan.budget_s for until_s in accumulate(cell.seconds for cell in cells))
+        if held < len(cells):
+            cells, levels, beyond, share = cells[:held], levels[:held], 0, 1
+        else:
+            most = plan.budget_s / sum(cell.seconds for cell in cells)
+            share = most if plan.limits.gates else min(share, most)
     seconds = sum(cell.seconds for cell in cells)
-    share = 1 + effort.REFINEMENT * bool(beyond) if plan.budget_s is None else plan.budget_s / seconds
     requests, in_flight = (
         share * sum(column) for column in zip(*((cell.requests, cell.in_flight) for cell in cells), strict=True)
     )
@@ -66,6 +76,22 @@ def expected(plan: Plan, endpoint: Endpoint | None) -> Expected:
         seconds=share * seconds,
         tail_seconds=sum(extra_s(plan, level, endpoint, P99) or 0.0 for level in levels),
     )
+
+
+def least_s(plan: Plan, endpoint: Endpoint | None, level: float) -> float | None:
+    """The shortest time that a cell can be measured in, start and tail included; None while the pace is unknown."""
+    pace = pace_of(endpoint)
+    return None if pace is None else _cell(plan, level, *pace).seconds
+
+
+def require_time(plan: Plan, endpoint: Endpoint | None) -> None:
+    """Raises UsageError where the budget does not hold the first cell."""
+    first_s = least_s(plan, endpoint, plan.grid[0] if plan.grid else 1.0) or 0.0
+    if plan.budget_s is not None and plan.budget_s < first_s:
+        raise UsageError(
+            f"--budget {plan.budget_s:g}s is too little for one cell of {plan.profile.name}",
+            f"the first takes about {math.ceil(first_s)} s at least; --duration makes cells shorter",
+        )
 
 
 def extra_s(plan: Plan, level: float, endpoint: Endpoint | None, requests: int) -> float | None:

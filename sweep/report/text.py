@@ -45,6 +45,9 @@ def plan_lines(plan: Plan, endpoint: Endpoint, expected: Expected) -> list[str]:
     if endpoint.takes_ids:
         lines.append("prompts    exact: token ids")
     lines += [f"SLO        {quantity.slo_title(slo)}" for slo in plan.slos]
+    asked = len(plan.grid or ()) * plan.repeats
+    if plan.budget_s is not None and expected.cells < asked:
+        lines.append(f"budget     {quantity.duration(plan.budget_s)} hold no more than {expected.cells} of the {asked} cells")
     return lines + list(_buys(plan, expected))
 
 
@@ -58,8 +61,10 @@ def _buys(plan: Plan, expected: Expected) -> Iterator[str]:
         yield f"p99        5,000 requests at every load would take {quantity.duration(expected.tail_seconds)} more"
 
 
-def result(curve: Curve, paths: Mapping[str, Path] | None = None, *, plain: bool = False) -> Iterator[RenderableType]:
-    """Everything a person wants to see of a finished curve, piece by piece."""
+def result(
+    curve: Curve, paths: Mapping[str, Path] | None = None, *, columns: int = 80, plain: bool = False
+) -> Iterator[RenderableType]:
+    """Everything a person wants to see of a finished curve, piece by piece, in a window of so many columns."""
     from rich.text import Text
 
     curve = harmless(curve)
@@ -68,7 +73,7 @@ def result(curve: Curve, paths: Mapping[str, Path] | None = None, *, plain: bool
         yield points_table(curve)
         yield Text()
         yield from slo_tables(curve)
-        picture = sketch(curve, plain=plain)
+        picture = sketch(curve, columns=columns, plain=plain)
         if picture:
             yield Text("\n".join(picture) + "\n", style="default", no_wrap=True)
     yield _sentences(curve)
@@ -80,7 +85,7 @@ def result(curve: Curve, paths: Mapping[str, Path] | None = None, *, plain: bool
 
 def show(console: Console, curve: Curve, paths: Mapping[str, Path] | None = None) -> None:
     plain = not (console.encoding or "").lower().startswith("utf")
-    for piece in result(curve, paths, plain=plain):
+    for piece in result(curve, paths, columns=console.width, plain=plain):
         console.print(piece)
 
 

@@ -78,6 +78,7 @@ def _agreed(settings: Settings, ready: Prepared, source: Source, watch: Watch) -
     for plan, endpoint in sweeps:
         budget.require_context(plan.profile, endpoint)
         spending.require_enough(plan, settings.max_tokens)
+        budget.require_time(plan, endpoint)
         source.fit(plan, endpoint)
     for plan, endpoint in sweeps:
         if not watch.planned(plan, endpoint, budget.expected(plan, endpoint)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sweep.records import Records
 
 
-def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_left: int | None) -> tuple[Point, Records, bool]:
+def measure(cell: Cell, header: Header, source: Source, watch: Watch, purse: Purse) -> tuple[Point, Records, bool]:
     """One cell under load until `stop.decide` has enough, and the point it makes.
 
     And whether the user interrupted what comes after the load, which loses nothing that was measured.
@@ -37,7 +37,6 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
     health: list[Health] = []
     decision: stop.Decision | None = None
     started_ns = asked_ns = None
-    purse = Purse(tokens_left)
     try:
         for batch in running:
             heard_ns[batch.worker] = batch.at_ns
@@ -55,6 +54,9 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, tokens_lef
                 continue
             if purse.empty(done, open_now):
                 asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=reasons.TOKEN_CAP)
+            elif asked.kind == "go" and purse.over(done, (now_ns - started_ns) / 1e9):
+                steady = asked.live.stage != "start"
+                asked = replace(asked, kind="enough" if steady else "abort", end_ns=now_ns, reason=reasons.TIME_CAP)
             if asked.kind == "enough":
                 running.finish(asked.end_ns or batch.at_ns)
             elif asked.kind == "abort":

@@ -13,7 +13,7 @@ from sweep.run.cell import measure
 from sweep.run.lost import gone, returned
 from sweep.run.publish import publish
 from sweep.run.source import Source
-from sweep.run.spending import least_tokens, tokens
+from sweep.run.spending import Purse, least_tokens, tokens
 from sweep.run.watch import Watch
 from sweep.wording import counted
 
@@ -90,7 +90,7 @@ def _cells(
 ) -> Iterator[Journal]:
     """The journal after each cell. What is noticed of the sweep as a whole is added to `found`."""
     from sweep.curve.journal import next_request
-    from sweep.curve.refine import levels_ahead, next_level, rival_tok_per_s, spent_s
+    from sweep.curve.refine import left_s, levels_ahead, next_level, rival_tok_per_s, spent_s
 
     header = journal.header
     measured = journal.records()
@@ -98,7 +98,7 @@ def _cells(
     allowance = header.settings.max_tokens
     tokens_left = None if allowance is None else allowance - tokens(measured)
     again = 0
-    while (step := next_level(header.plan, journal.points)) is not None:
+    while (step := next_level(header.plan, journal.points, header.endpoint)) is not None:
         if tokens_left is not None and tokens_left <= least_tokens(header.plan, step.level):
             found.append(Finding(code="token-cap", data={"tokens": allowance, "spent": tokens(journal.records())}))
             return
@@ -119,7 +119,8 @@ def _cells(
             rival_tok_per_s=rival_tok_per_s(header.plan, journal.points, step.level),
         )
         watch.cell_started(cell)
-        point, records, interrupted = measure(cell, header, source, watch, tokens_left)
+        purse = Purse(tokens_left, left_s(header.plan, journal.points))
+        point, records, interrupted = measure(cell, header, source, watch, purse)
         first_request = max(first_request, 1 + int(records["request"].max(initial=-1)))
         tokens_left = None if tokens_left is None else tokens_left - tokens(records)
         lost = again < LOSSES and gone(point, records, source, header)

@@ -29,7 +29,7 @@ def publish(journal: Journal, found: list[Finding], stopped: SweepError | None, 
         client=observed(),
         declared=header.declared,
         findings=found,
-        complete=refine.next_level(header.plan, journal.points) is None,
+        complete=refine.unlimited(header.plan, journal.points) is None,
         calibration=header.calibration,
         interleaved=None if resumed else header.settings.interleaved,  # what was resumed took its turns alone
     )

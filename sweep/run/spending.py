@@ -1,14 +1,15 @@
-"""What a sweep spends in tokens: what a hosted endpoint would charge, and what is bound to come."""
+"""What a sweep spends: tokens, which a hosted endpoint would charge, and time; and what is bound to come."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec.structs import replace
 
 from sweep.errors import UsageError
-from sweep.model import Plan
+from sweep.model import Outcome, Plan
 from sweep.plan import lengths, scenario
 from sweep.records import Records
 
@@ -40,9 +41,10 @@ def least_tokens(plan: Plan, level: float) -> int:
 
 @dataclass(slots=True)
 class Purse:
-    """The tokens left for a cell, asked about twice a second."""
+    """The tokens and the seconds left for a cell, asked about twice a second."""
 
     left: int | None
+    left_s: float | None = None
     foreseen: int | None = None
 
     def empty(self, done: Records, open: Records) -> bool:
@@ -53,6 +55,14 @@ class Purse:
         growth = 0 if self.foreseen is None else max(0, now - self.foreseen)
         self.foreseen = now
         return now + growth > self.left
+
+    def over(self, done: Records, elapsed_s: float) -> bool:
+        """Whether the cell must end now, for what is in flight to end in time."""
+        if self.left_s is None:
+            return False
+        ok = done["outcome"] == Outcome.OK
+        tail_ns = np.median((done["end_ns"] - done["sent_ns"])[ok]) if ok.any() else 0.0
+        return elapsed_s + float(tail_ns) / 1e9 >= self.left_s
 
 
 def relimited(journal: Journal, max_tokens: int | None, budget_s: float | None) -> Journal:

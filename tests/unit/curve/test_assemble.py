@@ -8,17 +8,17 @@ from curve_builder import ENDPOINT, plan, point
 from sweep.curve import artifact
 from sweep.curve.assemble import assemble
 from sweep.findings import advice, says
-from sweep.model import Curve, Finding, Point, Tool
+from sweep.model import Curve, Finding, Plan, Point, Tool
 
 
-def assembled(*points: Point, complete: bool = True, findings: tuple[Finding, ...] = ()) -> Curve:
+def assembled(*points: Point, complete: bool = True, findings: tuple[Finding, ...] = (), asked: Plan | None = None) -> Curve:
     return assemble(
         points,
         name="n",
         created_at="2026-01-01T00:00:00Z",
         run_id="r",
         tool=Tool(name="sweep", version="0", python="3.11"),
-        plan=plan(),
+        plan=asked or plan(),
         endpoint=ENDPOINT,
         client={},
         findings=findings,
@@ -39,6 +39,18 @@ def test_interrupted_before_the_first_cell_it_is_still_a_file() -> None:
 def test_an_endpoint_that_gains_nothing_from_load_has_one_vertex() -> None:
     assert codes(assembled(point(1, output=100, latency=0.01), point(2, output=99, latency=0.02, cell=1))) == ["one-vertex"]
     assert codes(assembled(point(1))) == []
+
+
+def test_one_vertex_at_a_higher_load_says_nothing_against_more_load() -> None:
+    better = point(4, output=200, latency=0.01, cell=1)
+    assert codes(assembled(point(2, output=100, latency=0.011), better)) == []
+
+
+def test_why_cells_are_missing_is_said_once() -> None:
+    spent = assembled(point(1, busy_s=30.0), complete=False, asked=plan(grid=(1.0, 2.0, 1.0), budget_s=20.0))
+    assert codes(spent) == ["budget"]
+    assert spent.findings[0].data["what"] == "2"
+    assert codes(assembled(point(1), complete=False, findings=(Finding(code="token-cap"),))) == ["token-cap"]
 
 
 def test_findings_of_the_endpoint_come_first() -> None:

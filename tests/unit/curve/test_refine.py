@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from curve_builder import plan, point
+from curve_builder import ENDPOINT, plan, point
 
 from sweep.curve.narrow import between
 from sweep.curve.refine import levels_ahead, next_level, rival_tok_per_s
@@ -163,7 +163,18 @@ def test_what_a_budget_must_last_for() -> None:
     assert levels_ahead(grid, [busy(1.0, 0)], step) == (4, 1, 2, 4)
     first = next_level(plan(max_concurrency=8), [])
     assert first is not None
-    assert levels_ahead(plan(max_concurrency=8), [], first) == (2, 4, 8)
+    assert levels_ahead(plan(max_concurrency=8), [], first) == (2, 4, 8, 1)
+    last = next_level(plan(max_concurrency=1), [busy(1.0, 0)])
+    assert last is not None
+    assert levels_ahead(plan(max_concurrency=1), [busy(1.0, 0)], last) == ()
+
+
+def test_no_cell_is_begun_that_the_budget_cannot_give_its_shortest_time() -> None:
+    fast = msgspec.structs.replace(ENDPOINT, ttft_s=0.01, tpot_s=0.0001)
+    asked = plan(grid=(1.0, 2.0, 4.0), budget_s=100.0)
+    left = {took_s: next_level(asked, [busy(1.0, 0, took_s)], fast) for took_s in (60.0, 90.0, 100.0)}
+    assert [step and step.level for step in left.values()] == [2, None, None]
+    assert next_level(asked, [busy(1.0, 0, 90.0)]) is not None, "of an unknown pace a cell may be short"
 
 
 def test_wide_gaps_are_split_within_the_budget() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from sweep.errors import ProfileError
+from sweep.errors import ProfileError, UsageError
 from sweep.model import Calibration, Endpoint, Plan
-from sweep.plan.budget import expected, require_context, share_s
+from sweep.plan.budget import expected, least_s, require_context, require_time, share_s
 from sweep.plan.patience import deadline_s
 from sweep.plan.profile import load_profile
 from sweep.plan.scenario import REFINE, make_plan
@@ -106,6 +106,34 @@ def test_the_demonstration_takes_less_than_a_minute() -> None:
 
 def test_a_budget_is_what_the_sweep_takes() -> None:
     assert expected(plan("1k-1k", budget_s=1200.0), endpoint()).seconds == pytest.approx(1200)
+
+
+def test_a_budget_for_some_of_the_cells_is_planned_as_what_those_take() -> None:
+    grid = (1.0, 2.0, 4.0, 8.0)
+    shortest = [least_s(plan("128/64", grid=grid), endpoint(), level) for level in grid]
+    some = expected(plan("128/64", grid=grid, budget_s=50.0), endpoint())
+    assert (some.cells, some.seconds) == (2, pytest.approx(sum(shortest[:2])))
+    assert some.requests < expected(plan("128/64", grid=grid), endpoint()).requests / 3
+    assert expected(plan("128/64", budget_s=50.0), endpoint()).cells == 2
+    assert expected(plan("128/64", grid=grid, budget_s=sum(shortest)), endpoint()).cells == 4
+
+
+def test_a_budget_is_not_spent_on_cells_whose_length_is_demanded() -> None:
+    demanded, budgeted = (expected(plan("128/64", grid=(4.0,), duration_s=10.0, **more), endpoint()) for more in ({}, LARGE))
+    assert budgeted == demanded
+
+
+LARGE = {"budget_s": 3600.0}
+
+
+def test_a_budget_too_small_for_any_cell_is_refused() -> None:
+    first_s = least_s(plan("128/64"), endpoint(), 1.0)
+    require_time(plan("128/64", budget_s=first_s), endpoint())
+    require_time(plan("128/64", budget_s=1.0), endpoint(None))
+    require_time(plan("128/64"), endpoint())
+    with pytest.raises(UsageError, match="--budget 15s is too little for one cell of 128-64") as caught:
+        require_time(plan("128/64", budget_s=15.0, grid=(8.0,), duration_s=20.0), endpoint())
+    assert "at least" in (caught.value.hint or "")
 
 
 def test_what_p99_costs_is_said_beforehand() -> None:
