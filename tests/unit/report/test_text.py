@@ -90,6 +90,13 @@ def test_the_sketch_has_every_load_and_the_frontier(plain: bool) -> None:
     assert picture.isascii() is plain
 
 
+@pytest.mark.parametrize("columns", [24, 36, 40, 63, 100])
+def test_the_sketch_fits_its_window(columns: int) -> None:
+    picture = sketch(sample_curves.curve(), columns=columns)
+    assert all(len(line) <= columns for line in picture)
+    assert bool(picture) is (columns >= 36)
+
+
 def test_no_sketch_without_interactivity() -> None:
     point = msgspec.structs.replace(sample_curves.point(1, 0), metrics={"tpot_s": {"p50": Estimate(value=None)}})
     assert sketch(sample_curves.curve([point])) == []
