@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ from sweep.report.marks import Mark, Series, frontier, marks
 from sweep.report.pace import pace
 from sweep.report.style import TYPICAL
 
-WIDEST, NARROWEST, HEIGHT = 56, 28, 11  # of the drawing, in characters
+WIDEST, NARROWEST, HEIGHT = 56, 26, 11  # of the drawing, in characters
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # braille: bit of (row, column) inside a character
 PLAIN = str.maketrans({"●": "o", "○": "x", "│": "|", "┤": "|", "└": "+", "─": "-", "→": ">", "·": ".", "–": "-"})
 
@@ -98,4 +99,5 @@ def _foot(indent: int, width: int, right: float, label: str) -> list[str]:
     between = width - 1 - len(end)
     if len(label) + 2 <= between:
         return [" " * indent + "0" + label.center(between) + end]
-    return [" " * indent + "0" + " " * between + end, label.rjust(indent + width)]
+    wrapped = textwrap.wrap(label, indent + width)
+    return [" " * indent + "0" + " " * between + end, *(line.rjust(indent + width) for line in wrapped)]
