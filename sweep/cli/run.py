@@ -95,7 +95,7 @@ def run(
     from sweep.cli.screen import watching
     from sweep.cli.turns import first, taking_turns
     from sweep.curve.folder import require_writable
-    from sweep.run import Settings
+    from sweep.run import Settings, judge
     from sweep.run import interleave as measure
 
     values.belongs("--arrivals", arrivals is not None, "--rate", rate is not None)
@@ -144,7 +144,9 @@ def run(
         curves = measure(taking_turns(settings, endpoint or ()) if interleave else [settings], watch)
     missed = require_slo and not all(met(curve) for curve in curves)
     outputs = Outputs(stdout_is_taken=json, pages=gate, junit=junit, summary=summary)
-    return (tonight(curves, gate, outputs) if gate and curves else 0) or int(missed)
+    worse = tonight(curves, gate, outputs) if gate and curves else 0  # a night without a good point belongs to the history too
+    judge(curves)
+    return worse or int(missed)
 
 
 def met(curve: Curve) -> bool:

@@ -26,7 +26,7 @@ from sweep.run.watch import Watch
 if TYPE_CHECKING:
     from sweep.curve.journal import Journal
 
-__all__ = ["Settings", "Watch", "interleave", "resume", "run"]
+__all__ = ["Settings", "Watch", "interleave", "judge", "resume", "run"]
 
 
 def run(settings: Settings, watch: Watch) -> list[Curve]:
@@ -34,13 +34,16 @@ def run(settings: Settings, watch: Watch) -> list[Curve]:
 
     Raises a SweepError for whatever a user can cause; what was measured until then is on the disk.
     """
-    return interleave([settings], watch)
+    curves = interleave([settings], watch)
+    judge(curves)
+    return curves
 
 
 def interleave(several: Sequence[Settings], watch: Watch) -> list[Curve]:
     """As `run`, for endpoints that take turns cell by cell, so that the time of day cannot decide between them.
 
-    Every profile is measured on all of them before the next begins. The curves come by profile, then by endpoint.
+    Every profile is measured on all of them before the next begins. The curves come by profile, then by endpoint; whether they
+    can be trusted is for `judge` to say.
     """
     prepared = [prepare(each) for each in several]
     with ExitStack() as stack:
@@ -60,7 +63,6 @@ def interleave(several: Sequence[Settings], watch: Watch) -> list[Curve]:
             taking_turns = zip(journals, sources, several, strict=True)
             sweeps = [sweeping(one, on, watch, recovery_s=each.recovery_s) for one, on, each in taking_turns]
             curves += in_turns(sweeps, announce)
-    judge(curves)
     return curves
 
 

@@ -93,6 +93,18 @@ def test_a_run_is_one_document_and_its_code_is_what_was_demanded(
     assert ("learning" in err) is ("--gate" in more), "words go where the document does not"
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_night_that_measured_nothing_is_in_the_history_and_in_what_a_script_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nothing = ["--endpoint", "sim", "--virtual", "--profile", "64/800", "--rate", "200", "--duration", "2s", "--cap", "3s"]
+    assert main.run(["run", *nothing, "--gate", "nightly", "--junit", "j.xml", "--summary", "s.md"]) == 3
+    assert len([*Path("nightly").glob("*.curve.json")]) == 1
+    assert 'message="unjudged' in Path("j.xml").read_text()
+    assert "cannot be judged" in Path("s.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
