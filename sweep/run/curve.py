@@ -14,6 +14,7 @@ from sweep.run.lost import gone, returned
 from sweep.run.publish import publish
 from sweep.run.source import Source
 from sweep.run.spending import Purse, least_tokens, tokens
+from sweep.run.undisturbed import undisturbed
 from sweep.run.watch import Watch
 from sweep.wording import counted
 
@@ -49,7 +50,8 @@ def sweeping(
             watch.cell_done(journal.points[-1])
             yield
     except KeyboardInterrupt:
-        journal = reopen(journal.folder.parent)  # a cell may have reached the disk in this very moment
+        with undisturbed(asked_already=True):
+            journal = reopen(journal.folder.parent)  # a cell may have reached the disk in this very moment
         stopped = _interrupted(journal)
     except SweepError as error:
         stopped = error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sweep.errors import EndpointError, Interrupted, SweepError, TrustError
 from sweep.model import Curve, Finding
+from sweep.run.undisturbed import undisturbed
 
 if TYPE_CHECKING:
     from sweep.curve.journal import Journal
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 
 def publish(journal: Journal, found: list[Finding], stopped: SweepError | None, resumed: bool) -> tuple[Curve, dict[str, Path]]:
     """The curve of what the journal holds, and its files. After an interruption only those that take no time to draw."""
+    interrupted = isinstance(stopped, Interrupted)
+    with undisturbed(asked_already=interrupted):
+        curve, paths = _kept(journal, found, resumed)
+    if not interrupted:
+        from sweep.report import figure, page
+
+        folder = journal.folder.parent
+        paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("svg", "png", "html")}
+        figure.save(curve, paths["svg"], paths["png"])
+        page.save(curve, paths["html"])
+    return curve, paths
+
+
+def _kept(journal: Journal, found: list[Finding], resumed: bool) -> tuple[Curve, dict[str, Path]]:
+    """The curve, its records and its histograms."""
     from sweep.curve import artifact, assemble, hlog, parquet, refine
     from sweep.load.host import observed
 
@@ -37,12 +53,6 @@ def publish(journal: Journal, found: list[Finding], stopped: SweepError | None, 
     paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("records.parquet", "hlog")}
     parquet.write_records(paths["records.parquet"], journal.records(), keep_chunks=header.keep_chunks)
     hlog.save(curve, paths["hlog"])
-    if not isinstance(stopped, Interrupted):
-        from sweep.report import figure, page
-
-        paths |= {kind: folder / f"{curve.name}.{kind}" for kind in ("svg", "png", "html")}
-        figure.save(curve, paths["svg"], paths["png"])
-        page.save(curve, paths["html"])
     return curve, paths
 
 
