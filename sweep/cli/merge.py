@@ -21,8 +21,9 @@ def merge(
     """Merge curve files of one workload.
 
     Counts, histograms and joint tables add exactly. Each file is a repeat, and its points stay points of their own; with --shards they are parts of the same cells and
-    become one point each. Different workloads, systems or times of shards are refused (exit code 4). Records that lie beside all files are merged too, but those of
-    shards: each has a clock of its own.
+    become one point each. SLOs that not all files were judged by are left out; `sweep pick` answers them. Different workloads, systems or times of shards, and
+    files that do not hold, are refused (exit code 4). Records that lie beside all files are merged too, but those of shards: each has a
+    clock of its own.
 
         sweep merge monday tuesday --out both.curve.json
     """
