@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from sweep.curve import artifact
 from sweep.curve.pick import pick
 from sweep.model import Bound, Curve, Slo
+from sweep.report import quantity
 
 EVIL = """</script><img src=x onerror="alert(1)"><script>alert(2)</script>'"><b>&lt;"""
 SLOS = {
@@ -175,3 +177,12 @@ def test_one_curve_is_the_same_page(visit: Callable[..., Any], tmp_path: Path) -
     same_as_python(pages.answers(page)[0], curve, SLOS["p90s"])
     assert page.locator("#show-A").count() == 0
     assert page.get_by_role("heading", name="Points").is_visible()
+
+
+def test_a_number_is_written_as_where_nothing_is_drawn(browser: Any) -> None:
+    numbers = [0.0, 0.00123, 0.0999949, 1.005, 9.996, 43.21, 99.96, 999.6, 1692.3, 5002.4, 123456.7, -12.34]
+    script = resources.files("sweep.report").joinpath("assets/chart.js").read_text()
+    page = browser.new_page()
+    written = page.evaluate(f"(numbers) => {{ {script}\nreturn numbers.map((number) => significant(number)); }}", numbers)
+    page.close()
+    assert written == [quantity.significant(number) for number in numbers]

@@ -21,11 +21,14 @@ function formatted(value, least, most) {
   return formats.get(key).format(value);
 }
 
+/** So many digits, those before the point never fewer than there are: 43.2, 1,692, as the tables that are not drawn here. */
 function significant(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
-  const places = Math.min(Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))), 12);
-  return formatted(Number(value.toPrecision(digits)), places, places);
+  const decimals = (number) => Math.min(Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(number)))), 12);
+  const rounded = Number(value.toFixed(decimals(value)));
+  const places = rounded === 0 ? 0 : decimals(rounded);
+  return formatted(rounded, places, places);
 }
 
 /** A load or a tick as it was asked for: `16`, `0.5`. */
