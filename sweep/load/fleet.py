@@ -1,4 +1,4 @@
-"""The worker processes: started at once, kept between cells, fed shards."""
+"""The worker processes: one started at once, the others with the first cell, kept between cells, fed shards."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ class Fleet:
     def __init__(self, target: Target, workers: int | None = 1, material: Material | None = None) -> None:
         """`workers` None: one, and as many more as the plans told to `fit` need. `material`: texts of the user's own."""
         self._target = target
-        self._sizes_itself = workers is None
+        self._asked = workers
+        self._size = workers or 1
+        self._useful = 0  # the most that a plan told to `fit` can keep busy
         self._sustained: float | None = None  # events/s of one worker, once that had to be known
         self._descriptors = raise_limit()
         self._material_fd = None if material is None else lend(material)
-        self._workers = {number: self._spawn() for number in range(workers or 1)}
+        self._workers = {0: self._spawn()}
         self._running: Running | None = None
 
     def _spawn(self) -> Worker:
@@ -47,17 +49,24 @@ class Fleet:
         self.close()
 
     def fit(self, plan: Plan, endpoint: Endpoint) -> None:
-        """Grows to what the plan's pace needs. UsageError when this machine has no room for its connections."""
+        """As many workers as the plan's pace needs, or as asked for, but for those that would have nothing to do.
+
+        UsageError when this machine has no room for the plan's connections.
+        """
         connections, events_per_s = busiest(plan, endpoint)
-        require_room(connections, cores() if self._sizes_itself else self.workers, self._descriptors)
-        if self._sizes_itself:
+        require_room(connections, cores() if self._asked is None else self._asked, self._descriptors)
+        if self._asked is None:
             wanted = max(workers_for(events_per_s, self._one_sustains), workers_to_hold(connections, self._descriptors))
-            for number in range(self.workers, wanted):
-                self._workers[number] = self._spawn()
+            self._size = max(self._size, wanted)
+        else:
+            slots, _ = busiest(plan, None)
+            self._useful = max(self._useful, self._asked if plan.kind in OPEN else round(slots))
+            self._size = min(self._asked, self._useful)
 
     @property
     def workers(self) -> int:
-        return len(self._workers)
+        """How many a cell is measured with."""
+        return self._size
 
     def _one_sustains(self) -> float:
         if self._sustained is None:
@@ -76,6 +85,8 @@ class Fleet:
             if worker.dead:
                 worker.close()
                 self._workers[number] = self._spawn()
+        for number in range(len(self._workers), self._size):
+            self._workers[number] = self._spawn()
         self.await_ready()
         busy = set()
         begin_ns = monotonic_ns() + (BEGIN_OPEN_NS if cell.load.kind in OPEN else BEGIN_NS)
@@ -119,7 +130,7 @@ class Fleet:
         if load.kind == "closed" and (load.level < 1 or load.level != round(load.level)):
             raise UsageError(f"a closed loop of {load.level:g} slots", "give a whole number, 1 or more")
         if load.kind == "closed":
-            require_room(load.level, len(self._workers), self._descriptors)
+            require_room(load.level, self._size, self._descriptors)
 
     def close(self) -> None:
         """Ends every worker, within `CLOSE_S` and a little."""

@@ -13,6 +13,7 @@ from sweep.load.client import target_from
 from sweep.load.descriptors import local_ports
 from sweep.load.null import SPOKEN, TOKENS, NullServer
 from sweep.model import Calibration, Cell, Endpoint, Length, Limits, Load, Profile
+from sweep.wording import counted
 
 if TYPE_CHECKING:
     from sweep.load.fleet import Fleet
@@ -22,6 +23,7 @@ BUSY = 0.8  # of a core, beyond which stamps begin to suffer
 SECONDS = 1.0
 STREAMS = 64
 SPARE_DESCRIPTORS = 64
+WORKERS_A_CORE = 16
 
 
 def workers_for(events_per_s: float, sustained: Callable[[], float]) -> int:
@@ -29,6 +31,15 @@ def workers_for(events_per_s: float, sustained: Callable[[], float]) -> int:
     if events_per_s <= ASSURED_EVENTS_PER_S:
         return 1
     return min(cores(), math.ceil(events_per_s / sustained()))
+
+
+def require_cores(workers: int) -> None:
+    """Raises UsageError for far more workers than this machine can run."""
+    if workers > WORKERS_A_CORE * cores():
+        raise UsageError(
+            f"--workers {workers:,} are too many for this machine's {counted(cores(), 'core')}",
+            "one for each core is plenty; without --workers sweep takes what the plan needs",
+        )
 
 
 def cores() -> int:

@@ -83,7 +83,10 @@ def preset_of(endpoint: str) -> str | None:
 def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Source]:
     from sweep.load.client import target_from
     from sweep.load.fleet import Fleet
+    from sweep.load.sizing import require_cores
 
+    if settings.workers is not None:
+        require_cores(settings.workers)
     environ = os.environ if settings.keys_from_environment else {}
     target = target_from(url, model=settings.model, headers=settings.headers, insecure=settings.insecure, environ=environ)
     material = read(settings.dataset, settings.tokenizer).material if settings.dataset is not None else None

@@ -64,6 +64,25 @@ def test_the_table_of_descriptors_is_widened_without_keeping_one() -> None:
         assert after.fileno() == number
 
 
+def test_no_more_workers_than_the_highest_load_keeps_busy() -> None:
+    with Fleet(target_from("127.0.0.1:9", environ={}), 30) as fleet:
+        fleet.fit(plan(grid=(1.0, 4.0)), endpoint())
+        assert fleet.workers == 4
+        fleet.fit(plan(grid=(2.0,)), endpoint())
+        assert fleet.workers == 4
+        fleet.fit(plan(grid=(0.5,), kind="poisson"), endpoint())
+        assert fleet.workers == 30
+        assert len(fleet._workers) == 1, "none is started before there is a cell"
+
+
+def test_far_more_workers_than_cores_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizing, "cores", lambda: 2)
+    sizing.require_cores(32)
+    with pytest.raises(UsageError, match="--workers 1,000 are too many for this machine's 2 cores") as caught:
+        sizing.require_cores(1000)
+    assert "without --workers" in (caught.value.hint or "")
+
+
 def test_a_plan_that_one_worker_may_not_manage_is_calibrated_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calibrated: list[float] = []
 
