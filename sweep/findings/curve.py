@@ -53,6 +53,11 @@ CURVE: dict[str, Kind] = {
         "{asked} fixed prompts at temperature 0 were answered alike, {rounds} {rounds:time|times} over the sweep",
         "nothing to do",
     ),
+    "canary-unread": Kind(
+        "note",
+        "none of {asked} fixed prompts at temperature 0 brought text that could be compared",
+        "whether answers changed over the sweep is not known; see whether a request without `stream` is answered soon",
+    ),
     "canary-changed": Kind(
         "warning",
         "{count} of {asked} fixed prompts at temperature 0 were answered differently after cell {cell} than before",

@@ -14,6 +14,7 @@ from sweep.model import Finding
 
 FEW_SIGNS = 2  # different signs in a long answer: what a model of broken numbers says
 SHORT = 6
+NO_TEXT = hashlib.sha256(b"").hexdigest()[:16]  # what an answer without any is hashed to
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,12 @@ def heard(after: int, answers: Sequence[str | None]) -> Round:
 
 
 def findings(rounds: Sequence[Round]) -> Iterator[Finding]:
-    """What the answers of all rounds together say. Nothing where the first round or every later one was not answered."""
+    """What the answers of all rounds together say. Nothing where the first round or every later one was not answered.
+
+    A prompt that first brought no text cannot be compared; where none ever brought any, that is said.
+    """
+    if len(rounds) > 1 and all(told in (None, NO_TEXT) for one in rounds for told in one.hashes):
+        yield Finding(code="canary-unread", data={"asked": len(rounds[0].hashes)})
     prompts = len(rounds[0].hashes) if rounds else 0
     answers = [each for place in range(prompts) if len(each := _answers_to(place, rounds)) > 1]
     if not answers:
@@ -51,8 +57,8 @@ def findings(rounds: Sequence[Round]) -> Iterator[Finding]:
 
 
 def _answers_to(place: int, rounds: Sequence[Round]) -> list[tuple[int, str]]:
-    """(cells before it, hash) of a prompt's answers; none where it was not answered before the first cell."""
-    if rounds[0].hashes[place] is None:
+    """(cells before it, hash) of a prompt's answers; none where it had no text before the first cell."""
+    if rounds[0].hashes[place] in (None, NO_TEXT):
         return []
     return [(one.after, told) for one in rounds if (told := one.hashes[place]) is not None]
 

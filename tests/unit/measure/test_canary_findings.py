@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from sweep.findings import says
-from sweep.measure.canary import Round, findings, heard, is_garbage
+from sweep.measure.canary import Round, findings, hashed, heard, is_garbage
 
 
 def rounds(*answers: str, garbage: tuple[int, ...] = ()) -> list[Round]:
-    """One round a text, whose letters are the three prompts' answers; `.` is none."""
+    """One round a text, whose letters are the three prompts' answers; `.` is none, `e` has no text."""
     made = []
     for after, letters in enumerate(answers):
-        hashes = tuple(None if letter == "." else letter for letter in letters)
+        hashes = tuple({".": None, "e": hashed("")}.get(letter, letter) for letter in letters)
         made.append(Round(after, hashes, garbage[after] if garbage else 0))
     return made
 
@@ -24,6 +24,11 @@ def rounds(*answers: str, garbage: tuple[int, ...] = ()) -> list[Round]:
         (["abc"], []),
         (["...", "abc"], []),
         (["abc", "..."], []),
+        (["...", "..."], ["canary-unread"]),
+        (["eee", "eee"], ["canary-unread"]),
+        (["e.e", "...", "eee"], ["canary-unread"]),
+        (["eee", "abc"], []),
+        (["abe", "abe"], ["canary-same"]),
         (["abc", "abc", "abc"], ["canary-same"]),
         (["abc", "...", "abc"], ["canary-same"]),
         (["a..", "abc", "axy"], ["canary-same"]),
