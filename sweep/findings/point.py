@@ -93,7 +93,7 @@ POINT: dict[str, Kind] = {
     ),
     "keep-alive-off": Kind(
         "note",
-        "the server closes connections it promised to keep; each request opens its own",
+        "the server closes the connection after an answer; each request opens its own",
         "connect time is kept apart from TTFT; nothing to do",
     ),
     "retries": Kind(

@@ -31,7 +31,7 @@ def of_connection(error: Exception, target: Target) -> EndpointError:
         )
     if isinstance(error, aiohttp.ClientSSLError):
         return EndpointError(f"{place} does not speak TLS", "try http:// instead of https://")
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error.os_error, ConnectionResetError):
         reason = error.os_error.strerror or str(error.os_error)
         return EndpointError(f"nothing answers at {place}: {reason}", "is the server up, is the port right?")
     if isinstance(error, TimeoutError):

@@ -76,8 +76,8 @@ def preset_of(endpoint: str) -> str | None:
     """The preset that `sim` or `sim:PRESET` means; None for any other endpoint."""
     from sweep.sim.device import DEFAULT
 
-    scheme, _, preset = endpoint.partition(":")
-    return (preset or DEFAULT) if scheme == "sim" else None
+    scheme, named, preset = endpoint.partition(":")
+    return (preset if named else DEFAULT) if scheme == "sim" else None
 
 
 def _live(settings: Settings, url: str, simulated: str | None) -> Iterator[Source]:

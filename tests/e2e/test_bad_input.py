@@ -138,6 +138,8 @@ TWO = ["compare", DEMO, DEMO]
         ([*SIM, "--describe", "/dev/full"], 2, "/dev/full: too big", "file"),
         ([*SIM, "--set", "hardware.accelerator_count=1.5"], 2, "expected a whole number from 1, got 1.5", "leave it out"),
         (["probe", "sim:warp-drive"], 2, "warp-drive", "synthetic-8b-bf16"),
+        (["probe", "sim:"], 2, "unknown preset ''", "synthetic-8b-bf16"),
+        (["--endpoint", "sim:", "--virtual", "--yes"], 2, "unknown preset ''", "synthetic-8b-bf16"),
         (["probe", "sim", "--dialect", "telepathy"], 2, "unknown dialect 'telepathy'", "chat"),
         (["show", ""], 2, "an argument is empty", "not set"),
         (["pick", DEMO, "--interp", "cubic"], 2, "--interp: expected pchip, steffen or step, got 'cubic'", "--help"),

@@ -7,7 +7,7 @@ from curve_builder import ENDPOINT, plan, point
 
 from sweep.curve import artifact
 from sweep.curve.assemble import assemble
-from sweep.findings import advice, says
+from sweep.findings import TABLE, advice, says
 from sweep.model import Curve, Finding, Plan, Point, Tool
 
 
@@ -44,6 +44,10 @@ def test_an_endpoint_that_gains_nothing_from_load_has_one_vertex() -> None:
 def test_one_vertex_at_a_higher_load_says_nothing_against_more_load() -> None:
     better = point(4, output=200, latency=0.01, cell=1)
     assert codes(assembled(point(2, output=100, latency=0.011), better)) == []
+
+
+def test_advice_names_no_placeholder_that_a_reader_would_type() -> None:
+    assert [code for code, kind in TABLE.items() if " DIR" in kind.says + kind.advice] == []
 
 
 def test_why_cells_are_missing_is_said_once() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from listening import listening_aside
 
 from sweep import dialect as dialects
 from sweep.errors import EndpointError, ModelError
@@ -166,6 +167,19 @@ def test_tls_verified_or_not_at_all(serve, server) -> None:
     assert "--insecure" in (error.value.hint or "")
     endpoint = probe(target_from(url, insecure=True, environ={}), "chat")
     assert (endpoint.verified_tls, endpoint.insecure) == (False, True)
+
+
+@pytest.mark.parametrize(("scheme", "other"), [("https", "http://"), ("http", "https://")])
+def test_a_server_that_closes_what_it_does_not_understand(scheme: str, other: str) -> None:
+    """As many a server does with a TLS handshake: there is no reason to be had, only the fact."""
+
+    async def shut(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.close()
+
+    with listening_aside(shut) as port, pytest.raises(EndpointError, match=rf":{port} closed the connection") as error:
+        probe(target_from(f"{scheme}://127.0.0.1:{port}", environ={}), "chat")
+    assert other in (error.value.hint or "")
 
 
 def test_a_list_of_models_that_is_a_bomb(serve, server) -> None:
