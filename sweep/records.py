@@ -98,7 +98,7 @@ class Records:
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """What a worker says of a running cell. `done`: the requests that ended since its batch before; `open`: every request in
-    flight now, its outcome null. The last one may bring what the worker observed of itself.
+    flight now, whoever sent it, its outcome null. The last one may bring what the worker observed of itself.
     """
 
     worker: int

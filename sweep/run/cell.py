@@ -32,7 +32,6 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, purse: Pur
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     running = source.measure(cell, header.endpoint, header.run_id)
     done = rows.EMPTY
-    opened: dict[int, Records] = {}
     heard_ns: dict[int, int] = {}
     health: list[Health] = []
     decision: stop.Decision | None = None
@@ -43,16 +42,14 @@ def measure(cell: Cell, header: Header, source: Source, watch: Watch, purse: Pur
             now_ns = min(heard_ns.values())  # until when everything is known
             started_ns = now_ns if started_ns is None else started_ns
             done = rows.concat([done, batch.done])
-            opened[batch.worker] = batch.open
             if batch.health is not None:
                 health.append(batch.health)
-            open_now = rows.concat(list(opened.values()))
-            asked = stop.decide(cell, done, open_now, started_ns, now_ns, asked_ns)
+            asked = stop.decide(cell, done, batch.open, started_ns, now_ns, asked_ns)
             asked_ns = now_ns
             watch.live(cell, asked.live)
             if decision is not None:
                 continue
-            if purse.empty(done, open_now):
+            if purse.empty(done, batch.open):
                 asked = replace(asked, kind="enough", end_ns=batch.at_ns, reason=reasons.TOKEN_CAP)
             elif asked.kind == "go" and purse.over(done, (now_ns - started_ns) / 1e9):
                 steady = asked.live.stage != "start"
