@@ -15,13 +15,14 @@ from sweep.dialect.sse import frame
 from sweep.load import inquiry
 from sweep.model import Curve, SimChunk, Usage
 
+CERTIFICATE = Path(__file__).parents[1] / "unit" / "load" / "localhost.pem"
 PLAN = ["--profile", "64/8", "--duration", "500ms", "--yes", "--name", "run", "--no-canary", "--workers", "1"]
 GRID = ("--grid", "1,4,2")
 SOON = 40  # requests of cells until an endpoint changes
 
 
-def swept(site: Site, out: Path, code: tuple[int, ...], *more: str) -> Curve:
-    assert main.run(["--endpoint", f"http://127.0.0.1:{site.port}", *PLAN, "--out", str(out), *more]) in code
+def swept(site: Site, out: Path, code: tuple[int, ...], *more: str, scheme: str = "http") -> Curve:
+    assert main.run(["--endpoint", f"{scheme}://127.0.0.1:{site.port}", *PLAN, "--out", str(out), *more]) in code
     return artifact.load(out / "run" / "run.curve.json")
 
 
@@ -79,9 +80,7 @@ STREAM = b"".join(
 
 
 class Late(Site):
-    """Takes a connection every tenth of a second, keeps two waiting and lets the kernel drop the rest, who try again after a second."""
-
-    request_queue_size = 1
+    """Takes a connection every tenth of a second; until then nobody answers the client's TLS, whose connection is not made."""
 
     def get_request(self) -> Any:
         time.sleep(0.1)
@@ -93,7 +92,9 @@ def test_what_still_waits_for_a_connection_when_the_cell_ends_is_no_failure(tmp_
         closing = {"Connection": "close"}
         return Answer(body=STREAM, kind="text/event-stream", headers=closing) if asked.method == "POST" else None
 
-    with running(once, kind=Late) as site:
-        (point,) = swept(site, tmp_path, (4,), "--grid", "6", "--duration", "2s").points
+    with running(once, kind=Late, tls=CERTIFICATE) as site:
+        options = ("--grid", "6", "--duration", "2s", "--cold-start", "--insecure")
+        (point,) = swept(site, tmp_path, (4,), *options, scheme="https").points
     assert set(point.outcomes) == {"ok"}
+    assert point.outcomes_all["unsent"] > 0
     assert "concurrency" in {finding.code for finding in point.findings}, "it never held so many"
