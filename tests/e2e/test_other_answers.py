@@ -28,9 +28,10 @@ def test_a_thought_is_told_apart_from_the_answer(tmp_path: Path) -> None:
         answered = [(row, seen) for row, seen in made.pairs() if row["osl"] > THOUGHT]
         assert answered
         for row, _ in answered:
-            assert row["chunks"] == row["osl"] - 1  # the end of the thought is a token and no text
+            assert row["chunks"] < row["osl"]  # the end of the thought is a token and no text
             assert row["first_ns"] <= row["first_answer_ns"]  # equal where thought and answer were read at once
         assert any(row["first_ns"] < row["first_answer_ns"] for row, _ in answered)
+        assert median(row["osl"] - row["chunks"] for row, _ in answered) == 1  # a server that lags joins tokens in a chunk
         assert median(row["first_answer_ns"] - (seen.answer_ns() or 0) for row, seen in answered) < 5e6
         for point in made.curve.points:
             whole, answer = (point.metrics[name]["p50"].value or 0.0 for name in ("ttft_s", "ttft_answer_s"))
